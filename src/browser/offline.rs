@@ -239,26 +239,25 @@ impl Context {
         }
     }
 
-    /// The page once nothing of it changes any more: what came is drawn later than it came. `page` is what it was a moment ago. Fails
-    /// with `BROWSER_FAILED`.
+    /// The page once nothing of it changes any more: what came is drawn later than it came. `page` is what it was a moment ago, perhaps
+    /// before it asked. Fails with `BROWSER_FAILED`.
     async fn at_rest(&self, ways: &Ways, page: RawPage) -> Result<RawPage> {
-        if self.wait_for_rest(ways).await { self.read(page).await } else { Ok(page) }
+        self.wait_for_rest(ways).await;
+        self.read(page).await
     }
 
-    /// Waits until nothing is in flight and nothing of the page changes any more; whether it was not so at once. A page that never
-    /// rests is granted a part of a step's time.
-    async fn wait_for_rest(&self, ways: &Ways) -> bool {
+    /// Waits until nothing is in flight and nothing of the page changes any more. A page that never rests is granted a part of a step's
+    /// time.
+    async fn wait_for_rest(&self, ways: &Ways) {
         let shared = self.shared();
-        let Ok(frame) = shared.main_frame().await else { return false };
+        let Ok(frame) = shared.main_frame().await else { return };
         let deadline = Instant::now() + ways.timeout / REST_SHARE;
-        let mut has_changed = false;
         loop {
             self.silence(QUIET_WHEN_SHOWN, deadline).await;
             let still = page::still_for(&shared.cdp, &frame).await;
             if still >= STILL || Instant::now() >= deadline {
-                return has_changed;
+                return;
             }
-            has_changed = true;
             tokio::time::sleep(STILL / 4).await;
         }
     }
