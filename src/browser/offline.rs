@@ -195,7 +195,11 @@ impl Context {
             return Ok(None);
         }
         self.wait_for_rest(ways).await;
-        self.read_page().await.map(Some)
+        match self.read_page().await {
+            Err(err) if err.code() == Code::BrowserFailed => Err(err),
+            // A page that is gone shows nothing.
+            read => Ok(read.ok()),
+        }
     }
 
     /// [`Self::attempt`] of steps that type, and what the page shows at rest once it asked for that; most pages ask once the typing

@@ -271,7 +271,10 @@ fn unexplained(
             "`{name}` does not stand in the request as it was typed: its value comes from an earlier call"
         ));
     }
-    let part = borrowed(&out.request, exchange, recording).filter(|_| !has_twin)?;
+    if has_twin {
+        return None;
+    }
+    let part = borrowed(&out.request, exchange, recording)?;
     Some(format!("{part} was not typed: its value stands in the answer to an earlier call"))
 }
 

@@ -200,8 +200,7 @@ fn measured(home: &Home, web: &Web, name: &str) -> (String, Duration, u64) {
     (end(run).0, took, most)
 }
 
-/// More than code that is read from disk only when it is needed; a small part of a body of 512 MiB.
-const MARGIN: u64 = 16 << 20;
+const MARGIN: u64 = 8 << 20;
 
 /// Each transport by the name that a recipe's proof has for it.
 fn bombs_cost_little(session: Option<&str>) {
