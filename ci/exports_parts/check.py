@@ -81,6 +81,7 @@ class Web:
             **os.environ,
             "CURL_HOME": str(curl),
             "SSL_CERT_FILE": self.ca,
+            "REQUESTS_CA_BUNDLE": self.ca,
             "NODE_EXTRA_CA_CERTS": self.ca,
             "NODE_OPTIONS": f"--require {HERE / 'preload.cjs'}",
             "COMMIS_TEST_WEB": self.port,

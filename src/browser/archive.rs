@@ -6,6 +6,7 @@ use commis_redact::raw::{RawBody, RawExchange, RawRecording, contains_value};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     pin::pin,
     sync::{
@@ -94,17 +95,19 @@ impl Archive {
             }
             entries.extend(entry);
         }
-        let opened = AtomicBool::new(false);
-        let counters = find_counters(&entries);
-        Some(Self {
+        Some(Self::new(entries, start))
+    }
+
+    pub(super) fn new(entries: Vec<Entry>, start: usize) -> Self {
+        Self {
+            counters: find_counters(&entries),
             entries,
-            counters,
             start,
-            opened,
+            opened: AtomicBool::new(false),
             asked: Mutex::default(),
             requests: Mutex::default(),
             news: Notify::new(),
-        })
+        }
     }
 
     /// The address to open, with nothing asked for yet.
@@ -145,11 +148,16 @@ impl Archive {
     }
 
     /// The recorded answer to a request, noted as asked for: to exactly this one, else to one that differs only in what is chance.
-    pub(super) fn answer(&self, method: &str, url: &str, body: Option<&[u8]>) -> Option<&Entry> {
+    pub(super) fn answer(
+        &self,
+        method: &str,
+        url: &str,
+        body: Option<&[u8]>,
+    ) -> Option<ArchivedAnswer<'_>> {
         let url = without_fragment(Url::parse(url).ok()?);
         let start = &self.entries[self.start];
         if start.request.url == url && !self.opened.swap(true, Ordering::Relaxed) {
-            return Some(start);
+            return Some(ArchivedAnswer { entry: start, body: Cow::Borrowed(&start.body) });
         }
         let asked = Request { method: method.to_owned(), url, body: body.map(<[u8]>::to_vec) };
         let all = || self.entries.iter().enumerate().filter(|it| it.1.request.method == method);
@@ -162,7 +170,34 @@ impl Archive {
         let (at, entry) = found?;
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(at);
         self.news.notify_waiters();
-        Some(entry)
+        Some(ArchivedAnswer { entry, body: self.with_count_of(&asked, entry) })
+    }
+
+    /// The body of an entry, with the number of the request that is answered where it says its own: tables drop an answer to another
+    /// request than their last.
+    fn with_count_of<'a>(&self, asked: &Request, entry: &'a Entry) -> Cow<'a, [u8]> {
+        let recorded = Cow::Borrowed(&*entry.body);
+        let (ours, theirs) = (asked.parameters(), entry.request.parameters());
+        let differs =
+            |name: &&String| theirs.contains_key(*name) && ours.get(*name) != theirs.get(*name);
+        let counters: Vec<&String> = self.counters.iter().filter(differs).collect();
+        if counters.is_empty() {
+            return recorded;
+        }
+        let Ok(Value::Object(mut fields)) = serde_json::from_slice(&entry.body) else {
+            return recorded;
+        };
+        for name in counters {
+            let (Some(own), Some(field)) = (ours.get(name), fields.get_mut(name)) else { continue };
+            match field {
+                Value::String(it) if Some(&*it) == theirs.get(name) => it.clone_from(own),
+                Value::Number(it) if Some(&it.to_string()) == theirs.get(name) => {
+                    *field = serde_json::from_str(own).unwrap_or(Value::Null);
+                }
+                _ => {}
+            }
+        }
+        serde_json::to_vec(&fields).map_or(recorded, Cow::Owned)
     }
 
     /// The last request of a script that carried typed values.
@@ -246,7 +281,7 @@ impl Entry {
         let status = raw.status?;
         let body = match &raw.body {
             RawBody::Missing(_) if (200..300).contains(&status) && status != 204 => return None,
-            it => it.bytes().map(std::borrow::Cow::into_owned).unwrap_or_default(),
+            it => it.bytes().map(Cow::into_owned).unwrap_or_default(),
         };
         Some(Self {
             request: Request {
@@ -261,17 +296,25 @@ impl Entry {
             carries: false,
         })
     }
+}
 
+/// A recorded answer to what is asked now.
+pub(super) struct ArchivedAnswer<'a> {
+    pub(super) entry: &'a Entry,
+    pub(super) body: Cow<'a, [u8]>,
+}
+
+impl ArchivedAnswer<'_> {
     /// As `Fetch.fulfillRequest` wants it.
     pub(super) fn fulfilled(&self, request: &str) -> serde_json::Value {
-        let headers = self.headers.iter().filter(|it| {
+        let headers = self.entry.headers.iter().filter(|it| {
             !it.0.starts_with(':') && !DROPPED.contains(&it.0.to_ascii_lowercase().as_str())
         });
         let headers: Vec<_> =
             headers.map(|(name, value)| json!({ "name": name, "value": value })).collect();
         json!({
             "requestId": request,
-            "responseCode": self.status,
+            "responseCode": self.entry.status,
             "responseHeaders": headers,
             "body": STANDARD.encode(&self.body),
         })

@@ -290,13 +290,9 @@ impl Context {
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        collections::BTreeSet,
-        sync::{Mutex, atomic::AtomicBool},
-    };
+    use std::sync::atomic::Ordering;
 
     use serde_json::json;
-    use tokio::sync::Notify;
     use url::Url;
 
     use super::*;
@@ -316,24 +312,22 @@ mod tests {
         }
     }
 
+    fn opened(entries: Vec<Entry>) -> Archive {
+        let archive = Archive::new(entries, 0);
+        archive.opened.store(true, Ordering::Relaxed);
+        archive
+    }
+
     #[test]
     fn requests_are_answered_by_what_was_recorded_of_them() {
-        let archive = Archive {
-            entries: vec![
-                entry("POST", "https://a.test/find", Some("q=oak"), true),
-                entry("POST", "https://a.test/find", Some("q=fern"), true),
-                entry("GET", "https://a.test/list?q=fern&_=1795388400123", None, true),
-            ],
-            start: 0,
-            opened: AtomicBool::new(true),
-            asked: Mutex::default(),
-            requests: Mutex::default(),
-            news: Notify::new(),
-            counters: BTreeSet::new(),
-        };
+        let archive = opened(vec![
+            entry("POST", "https://a.test/find", Some("q=oak"), true),
+            entry("POST", "https://a.test/find", Some("q=fern"), true),
+            entry("GET", "https://a.test/list?q=fern&_=1795388400123", None, true),
+        ]);
         let at = |method: &str, url: &str, body: Option<&str>| {
             let found = archive.answer(method, url, body.map(str::as_bytes))?;
-            archive.entries.iter().position(|it| std::ptr::eq(it, found))
+            archive.entries.iter().position(|it| std::ptr::eq(it, found.entry))
         };
         assert!(!archive.is_rendered());
         assert_eq!(at("POST", "https://a.test/find", Some("q=fern")), Some(1));
@@ -361,7 +355,8 @@ mod tests {
         assert!(ask(r#"{"q":"fern","at":1795388400124,"by":["desc"]}"#));
         let by_chance = sends(r#"{"at":1795399999999,"q":"fern","by":["desc"]}"#);
         assert!(by_chance.request.asks_as(&archive.entries[5].request, &archive.counters));
-        let it = archive.entries[0].fulfilled("1");
+        let found = archive.answer("POST", "https://a.test/find", Some(b"q=oak")).unwrap();
+        let it = found.fulfilled("1");
         assert_eq!(it["responseHeaders"], json!([]));
     }
 
@@ -387,38 +382,31 @@ mod tests {
 
         let rows = |sent| entry("POST", "https://a.test/rows", Some(sent), true);
         let entries = vec![rows("draw=1&q="), rows("draw=2&q=o"), rows("draw=3&q=oak")];
-        let archive = Archive {
-            counters: find_counters(&entries),
-            entries,
-            start: 0,
-            opened: AtomicBool::new(true),
-            asked: Mutex::default(),
-            requests: Mutex::default(),
-            news: Notify::new(),
-        };
+        let archive = opened(entries);
         let at = |sent: &str| {
             let found = archive.answer("POST", "https://a.test/rows", Some(sent.as_bytes()))?;
-            archive.entries.iter().position(|it| std::ptr::eq(it, found))
+            archive.entries.iter().position(|it| std::ptr::eq(it, found.entry))
         };
         assert_eq!(at("draw=2&q=o"), Some(1));
         assert!(!archive.is_rendered());
         assert_eq!(at("draw=2&q=oak"), Some(2));
         assert!(archive.is_rendered());
         assert_eq!(at("draw=2&q=elm"), Some(0));
+
+        let mut archive = archive;
+        archive.entries[2].body = br#"{"rows":[{"draw":3}],"draw":3,"error":"3"}"#.to_vec();
+        let body = |sent: &str| {
+            let found = archive.answer("POST", "https://a.test/rows", Some(sent.as_bytes()));
+            String::from_utf8(found.unwrap().body.into_owned()).unwrap()
+        };
+        assert_eq!(body("draw=3&q=oak"), r#"{"rows":[{"draw":3}],"draw":3,"error":"3"}"#);
+        assert_eq!(body("draw=7&q=oak"), r#"{"rows":[{"draw":3}],"draw":7,"error":"3"}"#);
     }
 
     #[tokio::test]
     async fn a_list_goes_on_where_its_endpoint_is_asked_for_something_else() {
         let start = entry("GET", "https://a.test/", None, false);
-        let archive = Archive {
-            entries: vec![start],
-            start: 0,
-            opened: AtomicBool::new(true),
-            asked: Mutex::default(),
-            requests: Mutex::default(),
-            news: Notify::new(),
-            counters: BTreeSet::new(),
-        };
+        let archive = opened(vec![start]);
         let goes_on = async |method: &str, url: &str, body: Option<&str>| {
             let before = archive.count_requests();
             archive.note_request(method, url, body.map(str::as_bytes));

@@ -25,7 +25,7 @@ use commis_recipe::{
     request::PreparedRequest,
 };
 use commis_redact::LiveValues;
-use commis_runner::{MAX_PAUSE_SEC, MAX_PAUSES, slots};
+use commis_runner::{PauseBudget, slots};
 use commis_stages::{Identity, ReplayCall, Replayer};
 use commis_stages::{pacer::Pacer, stub};
 use commis_vault::{Login, LoginHttp};
@@ -265,18 +265,16 @@ impl<'a> TaskReplayer<'a> {
         values.extend(self.fill(call.slots, call.transport, &call.request.url).await?);
         let draft = call.draft(&values)?;
         let mut walk = draft.start();
-        let mut pauses = 0;
+        let mut pauses = PauseBudget::default();
         while let Some(request) = walk.request()? {
             walk.pace().await;
             let mut reply = self.send_one(call.transport, request.clone()).await?;
             // Between calls for items a site may say how long it wants to be left alone; a run waits as well.
             while call.per_item.is_some()
                 && reply.status == 429
-                && pauses < MAX_PAUSES
-                && let Some(pause) = retry_after(&reply).filter(|it| *it <= MAX_PAUSE_SEC)
+                && let Some(pause) = pauses.take(retry_after(&reply))
             {
-                pauses += 1;
-                tokio::time::sleep(Duration::from_secs(pause)).await;
+                tokio::time::sleep(pause).await;
                 reply = self.send_one(call.transport, request.clone()).await?;
             }
             walk.take(request, reply)?;

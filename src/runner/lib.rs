@@ -47,10 +47,31 @@ use commis_redact::known_secrets::SecretFilter;
 pub const MIN_SIMILARITY_BP: u32 = 8_500;
 const MAX_RAW: usize = 64 * 1024;
 /// A site that asks for a pause between the calls for items gets it, so often and for so long at most.
-pub const MAX_PAUSES: u32 = 3;
-pub const MAX_PAUSE_SEC: u64 = 10;
+const MAX_PAUSES: u32 = 3;
+const MAX_PAUSE_SEC: u64 = 10;
 /// Of an error's page, which says little.
 const MAX_REFUSAL: usize = 2 * 1024;
+
+/// The pauses that a site may still ask for between the calls for items.
+pub struct PauseBudget {
+    left: u32,
+}
+
+impl Default for PauseBudget {
+    fn default() -> Self {
+        Self { left: MAX_PAUSES }
+    }
+}
+
+impl PauseBudget {
+    /// The pause to make before the same call is sent again, for an answer with this `Retry-After` in seconds. `None`: there was no
+    /// such header, the pause is too long, or the site has asked too often.
+    pub fn take(&mut self, retry_after_sec: Option<u64>) -> Option<Duration> {
+        let pause = retry_after_sec.filter(|it| *it <= MAX_PAUSE_SEC)?;
+        self.left = self.left.checked_sub(1)?;
+        Some(Duration::from_secs(pause))
+    }
+}
 
 /// A checked recipe with everything parsed that can be parsed before values are known. Runs share it.
 pub struct CompiledRecipe {
@@ -333,7 +354,7 @@ async fn run_for_each(
 ) -> Result<()> {
     let join = &compiled.joined;
     let mut items = steps.per_item(join)?;
-    let mut pauses = 0;
+    let mut pauses = PauseBudget::default();
     let mut is_further = false;
     while let Some(values) = items.values()? {
         if is_further {
@@ -351,11 +372,10 @@ async fn run_for_each(
             }
             Err(err) => {
                 // The site says how long it wants to be left alone.
-                let pause = out.retry_after_sec.filter(|it| *it <= MAX_PAUSE_SEC);
-                if let (Code::RateLimited, Some(pause), 0..MAX_PAUSES) = (err.code(), pause, pauses)
+                if err.code() == Code::RateLimited
+                    && let Some(pause) = pauses.take(out.retry_after_sec)
                 {
-                    pauses += 1;
-                    tokio::time::sleep(Duration::from_secs(pause)).await;
+                    tokio::time::sleep(pause).await;
                     continue;
                 }
                 return Err(err.context(&items.describe()));

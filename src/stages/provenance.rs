@@ -61,6 +61,17 @@ pub struct ValueSource<'a> {
     pub names: Vec<String>,
 }
 
+impl<'a> ValueSource<'a> {
+    /// What `response` reads is the value: no item of it, no field.
+    pub fn whole(
+        exchange: &'a Exchange,
+        twin: Option<&'a Exchange>,
+        response: ResponseSpec,
+    ) -> Self {
+        Self { exchange, twin, response, choose: None, field: None, names: Vec::new() }
+    }
+}
+
 /// A step on the way to a value in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PathKey {
@@ -169,17 +180,15 @@ impl<'a> Examples<'a> {
                         Some(count) if extract == "@" => Some(format!("[:{count}]")),
                         Some(count) => Some(format!("{extract}[:{count}]")),
                     };
+                    let response = ResponseSpec {
+                        framing: exchange.framing,
+                        extract,
+                        ..ResponseSpec::new(ResponseType::Json)
+                    };
                     out.push(ValueSource {
-                        exchange,
-                        twin,
-                        response: ResponseSpec {
-                            framing: exchange.framing,
-                            extract,
-                            ..ResponseSpec::new(ResponseType::Json)
-                        },
                         choose: Some(Choose::All(separator.to_owned())),
                         field,
-                        names: Vec::new(),
+                        ..ValueSource::whole(exchange, twin, response)
                     });
                 }
             }
@@ -200,16 +209,10 @@ impl<'a> Examples<'a> {
         }
         if theirs.is_none() {
             return header_of(exchange, ours)
-                .map(|name| ValueSource {
-                    exchange,
-                    twin: None,
-                    response: ResponseSpec {
-                        header: Some(name.to_owned()),
-                        ..ResponseSpec::new(ResponseType::Text)
-                    },
-                    choose: None,
-                    field: None,
-                    names: Vec::new(),
+                .map(|name| {
+                    let header = Some(name.to_owned());
+                    let text = ResponseSpec { header, ..ResponseSpec::new(ResponseType::Text) };
+                    ValueSource::whole(exchange, None, text)
                 })
                 .into_iter()
                 .collect();
@@ -245,14 +248,7 @@ impl<'a> Examples<'a> {
                 found.push((ResponseSpec { between: Some(it), ..text }, twin));
             }
         }
-        let source = |(response, twin)| ValueSource {
-            exchange,
-            twin: Some(twin),
-            response,
-            choose: None,
-            field: None,
-            names: Vec::new(),
-        };
+        let source = |(response, twin)| ValueSource::whole(exchange, Some(twin), response);
         found.into_iter().map(source).collect()
     }
 
@@ -287,16 +283,10 @@ impl<'a> Examples<'a> {
                         .is_none_or(|(text, value)| gives(it, text, value))
             };
             let found = addresses.iter().filter_map(|it| around(it, ours)).find(is_there);
-            out.extend(found.map(|between| ValueSource {
-                exchange,
-                twin,
-                response: ResponseSpec {
-                    between: Some(between),
-                    ..ResponseSpec::new(ResponseType::Text)
-                },
-                choose: None,
-                field: None,
-                names: Vec::new(),
+            out.extend(found.map(|between| {
+                let between = Some(between);
+                let text = ResponseSpec { between, ..ResponseSpec::new(ResponseType::Text) };
+                ValueSource::whole(exchange, twin, text)
             }));
         }
         out

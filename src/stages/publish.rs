@@ -1,5 +1,7 @@
 //! From a verified (or at least validated) draft to a recipe.
 
+use std::collections::BTreeMap;
+
 use percent_encoding::utf8_percent_encode;
 use serde_json::Value;
 use url::Url;
@@ -42,7 +44,7 @@ pub fn publish(
     report: &VerificationReport,
     verified_at: &str,
 ) -> Recipe {
-    let (steps, mut request) = without(draft, &report.needless);
+    let (steps, mut request) = without(draft, &draft.taken, &report.needless);
     let (frozen, mut parameters): (Vec<_>, Vec<_>) =
         draft.parameters.iter().cloned().partition(|it| report.frozen.contains(&it.name));
     // The first two examples are what a recipe is proven again with.
@@ -128,14 +130,18 @@ pub fn publish(
     }
 }
 
-/// The draft's steps and request without these steps: what the first example took of them is written down.
-pub fn without(draft: &RecipeDraftMinimized, left_out: &[String]) -> (Vec<Step>, RequestTemplate) {
+/// The draft's steps and request without these steps: what was taken of them is written down.
+pub fn without(
+    draft: &RecipeDraftMinimized,
+    taken: &BTreeMap<String, String>,
+    left_out: &[String],
+) -> (Vec<Step>, RequestTemplate) {
     let mut steps = draft.steps.clone();
     steps.retain(|it| !left_out.contains(&it.name));
     let mut request = draft.request.clone();
     let all = steps.iter_mut().map(|it| &mut it.request).chain([&mut request]);
     for request in all {
-        for (name, value) in &draft.taken {
+        for (name, value) in taken {
             if left_out.iter().any(|it| *it == split_step_name(name).0) {
                 put_back(request, name, value);
             }

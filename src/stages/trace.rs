@@ -87,14 +87,9 @@ pub fn trace(
         let Some((exchange, response)) = answer_of(slot, sent.exchange, examples.first) else {
             continue;
         };
-        let source = ValueSource {
-            exchange,
-            twin: examples.second.and_then(|it| twin_of(exchange, it)),
-            response: ResponseSpec { framing: exchange.framing, ..response },
-            choose: None,
-            field: None,
-            names: Vec::new(),
-        };
+        let twin = examples.second.and_then(|it| twin_of(exchange, it));
+        let response = ResponseSpec { framing: exchange.framing, ..response };
+        let source = ValueSource::whole(exchange, twin, response);
         let name = tracer.step(&source, weave, &mut out)?;
         rename(&mut weave.request, &slot.name, &name);
         out.filled.push(slot.name.clone());

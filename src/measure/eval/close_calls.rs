@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{
-    RequestMatcher,
+    RightExchange,
     realworld::{self, CaseLine},
 };
 use commis_artifacts::{
@@ -173,18 +173,12 @@ fn close_call(dir: &Path, line: &CaseLine, settings: &Settings) -> Result<Option
     else {
         return Ok(None);
     };
-    let sent = realworld::sent_bodies(dir, line)?;
-    let wanted = line.expect.request.as_ref().map(RequestMatcher::new).transpose()?;
+    let wanted = RightExchange::new(dir, line)?;
     let offers = model_options::offers(&recording, &candidates, &summaries)?;
     let offered: Vec<u32> = offers.iter().map(|it| it.exchange).collect();
     drop(offers);
-    let is_right = |at: &u32| {
-        let exchange = recording.exchanges.get(*at as usize);
-        exchange.zip(wanted.as_ref()).is_some_and(|(it, wanted)| {
-            let body = realworld::body(it, &sent).unwrap_or_default();
-            wanted.matches(&it.method, &it.url, &body)
-        })
-    };
+    let is_right =
+        |at: &u32| recording.exchanges.get(*at as usize).is_some_and(|it| wanted.matches(it));
     let right = offered.iter().copied().filter(|it| is_right(it)).collect();
     Ok(Some(CloseCall {
         id: line.id.clone(),

@@ -37,7 +37,7 @@ pub use self::{
     report::page,
     samples::{Bin, collect as samples},
 };
-use commis_artifacts::payloads::Outcome;
+use commis_artifacts::{payloads::Outcome, recording::Exchange};
 use commis_base::{
     error::{Code, Error, Result},
     settings::Settings,
@@ -499,5 +499,25 @@ impl<'a> RequestMatcher<'a> {
         method == self.method
             && self.url.is_match(url).unwrap_or(false)
             && self.body.as_ref().is_none_or(|it| it.is_match(body).unwrap_or(false))
+    }
+}
+
+/// Recognises the right request of a case among recorded exchanges.
+struct RightExchange<'a> {
+    wanted: Option<RequestMatcher<'a>>,
+    /// The bodies that the HAR says were sent, byte for byte.
+    sent: Vec<String>,
+}
+
+impl<'a> RightExchange<'a> {
+    fn new(dir: &Path, line: &'a CaseLine) -> Result<Self> {
+        let wanted = line.expect.request.as_ref().map(RequestMatcher::new).transpose()?;
+        Ok(Self { wanted, sent: realworld::sent_bodies(dir, line)? })
+    }
+
+    /// `false` for every exchange of a case that has no right request.
+    fn matches(&self, it: &Exchange) -> bool {
+        let body = realworld::body(it, &self.sent).unwrap_or_default();
+        self.wanted.as_ref().is_some_and(|wanted| wanted.matches(&it.method, &it.url, &body))
     }
 }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{
-    RequestMatcher,
+    RightExchange,
     case::{self, Case},
     realworld,
 };
@@ -47,19 +47,12 @@ pub fn reasons(dir: &Path, settings: &Settings) -> Result<Vec<ReasonCount>> {
             .par_iter()
             .map(|line| {
                 let recording = realworld::recording(dir, line, settings)?;
-                let sent = realworld::sent_bodies(dir, line)?;
-                let wanted = line.expect.request.as_ref().map(RequestMatcher::new).transpose()?;
+                let right = RightExchange::new(dir, line)?;
                 let second = SecondRecording::default();
                 let is_right = |ranked: &CandidateSet| {
                     let first = ranked.candidates.first();
                     let exchange = first.and_then(|it| recording.exchange(it.exchange).ok());
-                    exchange.zip(wanted.as_ref()).is_some_and(|(it, wanted)| {
-                        wanted.matches(
-                            &it.method,
-                            &it.url,
-                            &realworld::body(it, &sent).unwrap_or_default(),
-                        )
-                    })
+                    exchange.is_some_and(|it| right.matches(it))
                 };
                 stopped(&recording, &second, settings, line.expect.recipeable, is_right)
             })

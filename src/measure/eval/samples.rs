@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{
-    CaseResult, RequestMatcher,
+    CaseResult, RightExchange,
     case::{self, Case},
     realworld::{self, CaseLine},
 };
@@ -43,8 +43,8 @@ pub fn collect(dir: &Path, settings: &Settings) -> Result<Vec<Sample>> {
         realworld::lines(dir)?
             .par_iter()
             .map(|line| {
-                let sent = realworld::sent_bodies(dir, line)?;
-                of_line(line, &realworld::recording(dir, line, settings)?, &sent, settings)
+                let right = RightExchange::new(dir, line)?;
+                of_line(line, &realworld::recording(dir, line, settings)?, &right, settings)
             })
             .collect::<Result<_>>()?
     } else {
@@ -59,22 +59,17 @@ pub fn collect(dir: &Path, settings: &Settings) -> Result<Vec<Sample>> {
 fn of_line(
     line: &CaseLine,
     recording: &SessionRecording,
-    sent: &[String],
+    right: &RightExchange<'_>,
     settings: &Settings,
 ) -> Result<Vec<Sample>> {
-    let wanted = line.expect.request.as_ref().map(RequestMatcher::new).transpose()?;
     let second = SecondRecording::default();
-    let right = |it: &Exchange| {
-        let body = realworld::body(it, sent).unwrap_or_default();
-        wanted.as_ref().is_some_and(|wanted| wanted.matches(&it.method, &it.url, &body))
-    };
     samples(recording, &second, settings, |exchange| Sample {
         case: line.id.clone(),
         kind: line.made.clone(),
         site: line.site.clone(),
         recipeable: line.expect.recipeable,
         typed: !recording.typed.is_empty(),
-        right: right(exchange),
+        right: right.matches(exchange),
         ..Sample::default()
     })
 }

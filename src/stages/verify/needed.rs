@@ -2,7 +2,7 @@
 //! another. What a step gives to whatever was typed is of one visit: a site may take it for an hour, so that a value nobody was given
 //! tells whether it looks at it.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use commis_artifacts::payloads::RecipeDraftMinimized;
 use commis_recipe::steps::{Step, split_step_name};
@@ -33,11 +33,12 @@ impl Run<'_, '_> {
         for step in self.draft.steps.iter().rev().filter(|it| Some(&it.name) != list) {
             let mut left_out = self.report.needless.clone();
             left_out.push(step.name.clone());
-            let (steps, request) = if is_same_for_all(step, self.draft) {
-                without(&with_other_value(self.draft, &step.name), &left_out)
+            let taken = if is_same_for_all(step, self.draft) {
+                Cow::Owned(with_other_values(&self.draft.taken, &step.name))
             } else {
-                without(self.draft, &left_out)
+                Cow::Borrowed(&self.draft.taken)
             };
+            let (steps, request) = without(self.draft, &taken, &left_out);
             let call = ReplayCall {
                 transport: self.transport,
                 request: &request,
@@ -73,11 +74,10 @@ fn is_same_for_all(step: &Step, draft: &RecipeDraftMinimized) -> bool {
     step.choose.is_none() && !names.any(holds)
 }
 
-/// The draft with a value of a step that the site never gave: as long, and of the same kinds of characters.
-fn with_other_value(draft: &RecipeDraftMinimized, step: &str) -> RecipeDraftMinimized {
-    let mut out = draft.clone();
-    let own = out.taken.iter_mut().filter(|it| split_step_name(it.0).0 == step);
-    for (_, value) in own {
+/// With values of a step that the site never gave: as long, and of the same kinds of characters.
+fn with_other_values(taken: &BTreeMap<String, String>, step: &str) -> BTreeMap<String, String> {
+    let mut out = taken.clone();
+    for (_, value) in out.iter_mut().filter(|it| split_step_name(it.0).0 == step) {
         *value = value.chars().map(next_of_kind).collect();
     }
     out
