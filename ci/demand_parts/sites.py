@@ -191,7 +191,7 @@ SITES = [
     Site(
         "g1-poster-archive", "G", 10, "playbill.test", "Get the {rendering} file of poster {number}",
         [go("playbill.test"), field("Number", "{number}"), {"select": {"role": "combobox", "name": "Rendering", "value": "{rendering}"}}, press("Show poster"), wait(", {rendering}")],
-        [{"number": 7, "rendering": "small"}, {"number": 12, "rendering": "large"}, {"number": 31, "rendering": "print"}], None, turned=True,
+        [{"number": 7, "rendering": "small"}, {"number": 12, "rendering": "large"}, {"number": 31, "rendering": "print"}, {"number": 44, "rendering": "small"}], record, one=True, turned=True,
     ),
     Site(
         "e1-star-toggle", "E", 30, "orchardgit.test", "Star the project {project}",

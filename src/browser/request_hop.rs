@@ -11,6 +11,7 @@ use super::{cdp_network, proxy};
 use commis_artifacts::recording::{
     BodyStatus, Initiator, InitiatorKind, ResourceType, TargetKind, Timing,
 };
+use commis_recipe::file_facts::is_attachment;
 use commis_redact::raw::{RawBody, RawExchange};
 
 /// Longer bodies are not read.
@@ -99,6 +100,10 @@ impl Hop {
         if self.is_preflight() {
             return Some(BodyStatus::Empty);
         }
+        let size = self.decoded.max(self.encoded.unwrap_or(0));
+        if is_attachment(&cdp_network::pairs(&response.headers)) {
+            return (size > MAX_BODY as u64).then_some(BodyStatus::TooLarge);
+        }
         match &*self.sent.kind {
             "Image" | "Font" | "Media" => return Some(BodyStatus::Binary),
             "Stylesheet" | "WebSocket" => return Some(BodyStatus::Absent),
@@ -110,7 +115,6 @@ impl Hop {
         if mime != "image/svg+xml" && matches!(family, "image" | "font" | "audio" | "video") {
             return Some(BodyStatus::Binary);
         }
-        let size = self.decoded.max(self.encoded.unwrap_or(0));
         (size > MAX_BODY as u64).then_some(BodyStatus::TooLarge)
     }
 

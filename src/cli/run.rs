@@ -83,7 +83,8 @@ pub struct Args {
     #[command(flatten)]
     narrowing: NarrowingArgs,
     /// Write the data to this file, whole or not at all, in the format of its name: .json, .csv, .ndjson. All pages of a list
-    /// as .ndjson go to a new file page by page, and the same command continues after an interruption
+    /// as .ndjson go to a new file page by page, and the same command continues after an interruption. Of an answer that is a
+    /// file its bytes are written; in a folder under the name that its site gives it
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     out: Option<PathBuf>,
     /// How the data is printed or written (default: json, or what the name of --out says)
@@ -353,6 +354,21 @@ pub fn tell_estimate((time, host, calls): (Duration, &str, u64), place: &Environ
     )));
 }
 
+/// Where an answer that is a file is written: in a folder under the name that its site gives it, which replaces no other file. Fails
+/// with `USAGE`.
+fn place_of_file(to: &Path, data: &Value) -> Result<PathBuf> {
+    if !to.is_dir() {
+        return Ok(to.to_owned());
+    }
+    let name = data["name"].as_str().unwrap_or("file");
+    let place = to.join(name);
+    if place.symlink_metadata().is_ok() {
+        return Err(Error::new(Code::Usage, format!("{} exists", place.display()))
+            .hint("name the file in --out to replace it"));
+    }
+    Ok(place)
+}
+
 /// The data in that format, on stdout or in a file, or the whole result. A file is not touched by a run that failed. Fails with `USAGE`
 /// where the data does not fit the format, or the file cannot be written.
 fn print(
@@ -365,9 +381,10 @@ fn print(
         return Ok(());
     };
     match file {
-        Some(file) if result.success => {
-            files::save(file, output_format::text(&result.data, format)?.as_bytes())?;
-        }
+        Some(file) if result.success => match &result.file {
+            Some(bytes) => files::save(&place_of_file(file, &result.data)?, bytes)?,
+            None => files::save(file, output_format::text(&result.data, format)?.as_bytes())?,
+        },
         Some(_) => {}
         None if result.data.is_null() => {}
         None => output_format::print(&result.data, format)?,

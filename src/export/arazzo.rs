@@ -390,6 +390,7 @@ fn place(step: &Step, field: Option<&str>) -> ExportResult<String> {
         }
         (Some(Choose::Only), _) => return Err(several("the only item of a list")),
         (Some(Choose::Where(_)), _) => return Err(several("an item that is found by its fields")),
+        (Some(Choose::Key(_)), _) => return Err(several("a member that a parameter names")),
         (Some(Choose::All(_)), _) => {
             return Err(several("the values of all items in one request"));
         }

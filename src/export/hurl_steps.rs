@@ -211,6 +211,7 @@ fn read_json(
         (None, None) => Place { base: "$".to_owned(), shape },
         (None, Some(_)) => return Err("a list of which no item is selected"),
         (Some(Choose::All(_)), _) => return Err("the values of all items in one request"),
+        (Some(Choose::Key(_)), _) => return Err("a member that a parameter names"),
         (Some(choice), list) => chosen(choice, list.unwrap_or_default(), shape, values, out)?,
     };
     if let Some(poll) = &step.poll {

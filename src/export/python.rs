@@ -306,7 +306,7 @@ fn write_step(
     let _ = writeln!(out, "{pad}_answer_{at} = {asked}\n{pad}_answer = _answer_{at}");
     let data = format!("_found({})", read(function.asked.recipe));
     let data = match &step.choose {
-        None => data,
+        None | Some(Choose::Key(_)) => data,
         Some(Choose::Only) => format!("_choose({data}, \"only\")"),
         Some(Choose::First) => format!("_choose({data}, \"first\")"),
         Some(Choose::All(_)) => format!("_listed({data})"),

@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::refusal::{Refusal, RefusalCode};
 use commis_base::error::Result;
 use commis_recipe::{
-    model::{BodyTemplate, Pair, Recipe, ResponseType, Slot, SlotSource, Status},
+    model::{BodyTemplate, Framing, Pair, Recipe, ResponseType, Slot, SlotSource, Status},
     request::{self, CompiledRequest, PreparedRequest, bind, split_url},
+    steps::{Choose, Step},
     template::Template,
     values::Values,
 };
@@ -116,6 +117,12 @@ pub fn commis_only_reason(recipe: &Recipe) -> Option<Refusal> {
         let why = format!("it is asked in {charset}, which this form writes as UTF-8");
         return Some(Refusal::new(RefusalCode::UnsendableRequest, why));
     }
+    if let Some(what) = commis_only_part(recipe) {
+        let why = format!(
+            "it {what}, for which no form has words; openai-tools, mcp and skill call commis"
+        );
+        return Some(Refusal::new(RefusalCode::UnsendableRequest, why));
+    }
     let is_live = |it: &Slot| matches!(it.from, SlotSource::Live { .. }) || it.from.needs_session();
     if recipe.login.is_some() {
         return Some(Refusal::new(
@@ -129,6 +136,20 @@ pub fn commis_only_reason(recipe: &Recipe) -> Option<Refusal> {
             "it needs a browser's session, and cookies are never exported; openai-tools, mcp and skill call commis",
         )
     })
+}
+
+/// What of the recipe language stands in no exported form.
+fn commis_only_part(recipe: &Recipe) -> Option<&'static str> {
+    let by_key = |it: &Step| matches!(it.choose, Some(Choose::Key(_)));
+    if recipe.response.framing == Some(Framing::File) {
+        Some("answers a file")
+    } else if recipe.requests().any(|it| it.address.is_some()) {
+        Some("goes to an address that an earlier answer gives")
+    } else if recipe.steps_before().iter().any(by_key) {
+        Some("takes a member of an answer that a parameter names")
+    } else {
+        None
+    }
 }
 
 /// Why code does not read an answer of that kind.

@@ -186,7 +186,7 @@ fn read(step: &Step, values: &Values) -> std::result::Result<String, &'static st
     let one = "if length == 1 then .[0] elif length == 0 then error(\"no item of the answer is the one that is meant\") \
         else error(\"\\(length) items of the answer could be meant\") end";
     Ok(match &step.choose {
-        None => format!("{data} | values"),
+        None | Some(Choose::Key(_)) => format!("{data} | values"),
         Some(Choose::Only) => format!("{data} | {one}"),
         Some(Choose::First) => format!("{data} | .[:1] | {one}"),
         Some(Choose::All(separator)) if separator.is_empty() => {

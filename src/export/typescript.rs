@@ -278,7 +278,7 @@ fn write_step(
     let answer = format!("_answer_{at}");
     let data = format!("_found<Any>({})", read(function.asked.recipe, &answer)?);
     let data = match &step.choose {
-        None => data,
+        None | Some(Choose::Key(_)) => data,
         Some(Choose::Only) => format!("_choose({data}, \"only\")"),
         Some(Choose::First) => format!("_choose({data}, \"first\")"),
         Some(Choose::All(_)) => format!("_listed({data})"),

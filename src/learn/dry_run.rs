@@ -144,6 +144,7 @@ pub fn choice(step: &Step) -> Option<String> {
         Choose::All(separator) => {
             format!("all items of its answer, with `{}` between them", separator.escape_debug())
         }
+        Choose::Key(key) => format!("the member of its answer that is called {key}"),
         Choose::Where(all) => {
             let all = all.iter().map(|(path, it)| {
                 format!("{path} = {}", it.as_str().map_or_else(|| it.to_string(), str::to_owned))

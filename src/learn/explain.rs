@@ -7,8 +7,8 @@ use commis_recipe::steps::Choose;
 use commis_recipe::{
     auth,
     model::{
-        Auth, AuthKind, LoginProof, Parameter, Recipe, RequestTemplate, ResponseSpec, ResponseType,
-        Status, TransportKind, Verification, Witness,
+        Auth, AuthKind, Framing, LoginProof, Parameter, Recipe, RequestTemplate, ResponseSpec,
+        ResponseType, Status, TransportKind, Verification, Witness,
     },
     registry::{RegisteredRecipe, Source},
     status::MAX_FAILURES,
@@ -37,7 +37,7 @@ pub fn words(held: &RegisteredRecipe) -> Vec<String> {
         }
         out.push(format!("  reads: {}", answer(&step.response)));
         let one = match step.choose {
-            Some(Choose::All(_)) => "",
+            Some(Choose::All(_) | Choose::Key(_)) => "",
             _ => "; more than one is an error",
         };
         out.extend(choice(step).map(|it| format!("  takes {it}{one}")));
@@ -126,7 +126,12 @@ fn proof_words(proof: &Verification, recipe: &Recipe) -> Vec<String> {
 }
 
 fn asks(request: &RequestTemplate, out: &mut Vec<String>) {
-    out.push(format!("sends: {} {}", request.method, request.url));
+    out.push(match &request.address {
+        Some(it) => {
+            format!("sends: {} the address {it}, as a link on {}", request.method, request.url)
+        }
+        None => format!("sends: {} {}", request.method, request.url),
+    });
     for pair in &request.query {
         out.push(format!("  query {} = {}", pair.name, pair.value));
     }
@@ -295,6 +300,9 @@ fn parameter(it: &Parameter) -> String {
 
 fn answer(it: &ResponseSpec) -> String {
     let kind = match it.kind {
+        ResponseType::Json if it.framing == Some(Framing::File) => {
+            format!("a file, {}", it.media_type.as_deref().unwrap_or("of any type"))
+        }
         ResponseType::Json => "JSON".to_owned(),
         ResponseType::Text => "text".to_owned(),
         ResponseType::Html if it.embedded.is_some() => "JSON inside a page".to_owned(),

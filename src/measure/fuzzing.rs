@@ -180,6 +180,7 @@ pub fn substitution(data: &[u8]) {
                 Pair { name: "z".to_owned(), value: "last".to_owned(), ..Pair::default() },
             ])),
         },
+        address: None,
         charset: None,
         allowed_domains: vec!["shop.test".to_owned()],
         allowed_sites: vec![],

@@ -81,6 +81,8 @@ pub enum Choose {
     First,
     /// The one whose fields are so: by field (`name`, `team.name`) a template, or another JSON value.
     Where(BTreeMap<String, Value>),
+    /// The member of an object that has this name, a template: `key: "{size}"`.
+    Key(String),
     /// All of them, at most 100, in one request: `{step.field}` stands for the values of all items with this text between them.
     /// Without a text between them it is a JSON list. Of an empty list nothing is asked: the data is an empty list.
     All(String),

@@ -17,7 +17,8 @@ use super::{
     paging::{PageBy, Pages, Position},
     request::CompiledRequest,
     response_model::ResponseSpec,
-    selector, steps,
+    selector,
+    steps::{self, Step},
     template::{Template, is_name},
     values,
 };
@@ -70,14 +71,18 @@ fn check_rules(recipe: &Recipe) -> Result<()> {
             return Err(invalid(format!("`steps` needs version {LANGUAGE_2}")));
         }
         steps::check(chain, recipe, &names)?;
-        for it in &chain.before {
+        for (at, it) in chain.before.iter().enumerate() {
             let what = format!("step `{}`", it.name);
-            check_request(&it.request, &names).map_err(|err| err.context(&what))?;
-            check_response(&it.response).map_err(|err| err.context(&what))?;
+            let before = &chain.before[..at];
+            check_request(&it.request, &names)
+                .and_then(|()| check_address(&it.request, before))
+                .and_then(|()| check_response(&it.response))
+                .map_err(|err| err.context(&what))?;
             names.insert(&it.name);
         }
     }
     check_request(&recipe.request, &names)?;
+    check_address(&recipe.request, recipe.steps_before())?;
     for slot in &recipe.slots {
         check_slot(&slot.name, &slot.from, &recipe.request)?;
     }
@@ -243,6 +248,21 @@ fn check_request(request: &RequestTemplate, names: &BTreeSet<&str>) -> Result<()
             .hint("write `method: POST`, or move the body to `query`"));
     }
     check_domains(request)
+}
+
+/// An address that an earlier step gives: all of it, of a request that only reads.
+fn check_address(request: &RequestTemplate, before: &[Step]) -> Result<()> {
+    let Some(address) = &request.address else { return Ok(()) };
+    let template = Template::parse(address)?;
+    let step = template.single_name().map(|it| steps::split_step_name(it).0);
+    if !before.iter().any(|it| Some(&*it.name) == step) {
+        return Err(invalid("`address` is not the name of an earlier step's value".to_owned())
+            .hint("write `address: \"{step.field}\"`"));
+    }
+    if request.method != "GET" || !request.query.is_empty() {
+        return Err(invalid("a request with `address` is a GET without `query`".to_owned()));
+    }
+    Ok(())
 }
 
 const OVERRIDE: &str = "write the real method and address; a header or field may not override them";

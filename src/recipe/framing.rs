@@ -8,8 +8,8 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 use super::{
-    digits::quote_long_numbers, document::Document, model::Framing, projection::FieldMask,
-    references, script_data, xml,
+    digits::quote_long_numbers, document::Document, file_facts, model::Framing,
+    projection::FieldMask, references, script_data, xml,
 };
 
 /// The name that a recipe sends as JSONP callback, whatever the page sent.
@@ -123,6 +123,8 @@ pub fn unframe<'a>(
             let value = script_data::read(body).ok_or(None)?;
             return Ok(Document::from(&value).into_owned());
         }
+        // What was recorded of it. The bytes themselves are no text.
+        Some(Framing::File) => body,
         // Strict JSON is lenient, too: a site may have mended what it sends.
         Some(Framing::Lenient) => {
             let value = parse_strict(body).or_else(|| parse_lenient(body)).ok_or(None)?;
@@ -183,7 +185,7 @@ fn parse_lenient(text: &str) -> Option<Value> {
 /// The value as a text framed so: what a recording that kept only the value stands for.
 pub fn apply_framing(framing: Option<Framing>, value: &Value) -> String {
     match (framing, value) {
-        (None | Some(Framing::Lenient), _) => value.to_string(),
+        (None | Some(Framing::Lenient | Framing::File), _) => value.to_string(),
         (Some(Framing::Xml), _) => xml::write(value),
         (Some(Framing::Script), _) => script_data::write(value),
         (Some(Framing::Text), _) => serde_json::json!({ "d": value.to_string() }).to_string(),
@@ -202,6 +204,7 @@ pub const fn mime(framing: Option<Framing>) -> &'static str {
     match framing {
         Some(Framing::Xml) => "application/xml",
         Some(Framing::Script) => "text/javascript",
+        Some(Framing::File) => file_facts::RECORDED,
         _ => "application/json",
     }
 }

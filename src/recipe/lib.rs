@@ -13,6 +13,7 @@ pub mod document;
 pub mod examples;
 pub mod expression;
 mod file;
+pub mod file_facts;
 pub mod framing;
 pub mod headers;
 pub mod inline_script_json;

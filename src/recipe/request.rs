@@ -10,6 +10,7 @@ use serde_json::Value;
 use url::{Url, form_urlencoded};
 
 use super::{
+    headers::is_override_field,
     model::{BodyTemplate, Pair, Parameter, Recipe, RequestTemplate},
     template::Template,
     values::{ValueLookup, Values},
@@ -50,6 +51,8 @@ pub struct CompiledRequest {
     /// The same, parsed.
     base: Url,
     segments: Vec<Template>,
+    /// Gives the whole address instead.
+    address: Option<Template>,
     query: Vec<QueryPair>,
     headers: Vec<(String, Template)>,
     body: Option<Body>,
@@ -105,6 +108,7 @@ impl CompiledRequest {
             origin: origin.to_owned(),
             base,
             segments: path.split('/').map(Template::parse).collect::<Result<_>>()?,
+            address: request.address.as_deref().map(Template::parse).transpose()?,
             query: request
                 .query
                 .iter()
@@ -144,6 +148,7 @@ impl CompiledRequest {
         for template in self
             .segments
             .iter()
+            .chain(&self.address)
             .chain(self.query.iter().map(|it| &it.value))
             .chain(self.headers.iter().map(|it| &it.1))
         {
@@ -244,6 +249,37 @@ impl CompiledRequest {
         }
         if !query.is_empty() {
             url.set_query(Some(&query));
+        }
+        match &self.address {
+            Some(it) => self.resolve_address(&url, it, values),
+            None => Ok(url.into()),
+        }
+    }
+
+    /// The address that an earlier answer gave, as a link on `base` would lead to it. Fails with `DOMAIN_NOT_ALLOWED` where it leads to
+    /// another host than the recipe names, or to another scheme.
+    fn resolve_address(&self, base: &Url, address: &Template, values: &Values) -> Result<String> {
+        let given = skip_absent(render_template(address, values))?.unwrap_or_default();
+        let mut url = base.join(given.trim()).map_err(|err| {
+            Error::new(Code::ExtractEmpty, format!("an earlier answer gave no address: {err}"))
+                .hint("the site may have changed; learn the recipe again")
+        })?;
+        url.set_fragment(None);
+        if let Some(name) = url.query_pairs().map(|it| it.0).find(|it| is_override_field(it)) {
+            let shown: String = name.escape_debug().take(60).collect();
+            let why = format!(
+                "an earlier answer's address has `{shown}`, which makes another request of it"
+            );
+            return Err(Error::new(Code::MethodNotAllowed, why));
+        }
+        let is_named =
+            url.host_str().is_some_and(|host| self.allowed_domains.iter().any(|it| it == host));
+        let is_same_kind = url.scheme() == base.scheme() && url.port() == base.port();
+        if !is_named || !is_same_kind || !url.username().is_empty() || url.password().is_some() {
+            let shown: String = url.origin().ascii_serialization().chars().take(120).collect();
+            let why = format!("an earlier answer leads to {shown}, where the recipe may not go");
+            return Err(Error::new(Code::DomainNotAllowed, why)
+                .hint("the site may have moved; learn the recipe again"));
         }
         Ok(url.into())
     }

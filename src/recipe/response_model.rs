@@ -17,6 +17,9 @@ pub struct ResponseSpec {
     /// For JSON: what stands around it. Absent for plain JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub framing: Option<Framing>,
+    /// For a file: its MIME type. An answer of another type is a failed extraction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media_type: Option<String>,
     /// JMESPath over the JSON (or the embedded JSON), at most 1 KiB. Without it the JSON is returned whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extract: Option<String>,
@@ -68,6 +71,7 @@ impl ResponseSpec {
         Self {
             kind,
             framing: None,
+            media_type: None,
             extract: None,
             between: None,
             header: None,
@@ -154,6 +158,9 @@ pub enum Framing {
     /// A script, read as an object of what it assigns to names: texts, JSON, and tables packed into one text
     /// (`ports = 'NRB:Norby|KAL:Kalvik|…'`) as lists of rows. Nothing is executed.
     Script,
+    /// A file. Its data is what can be said of it: `{name, type, size, sha256}`, the digest in hexadecimal. A run writes the bytes
+    /// where the caller wants them.
+    File,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

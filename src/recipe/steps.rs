@@ -117,6 +117,7 @@ pub(super) fn check(chain: &Chain, recipe: &Recipe, taken: &BTreeSet<&str>) -> R
         }
         match &it.choose {
             Some(Choose::Where(all)) => check_conditions(&it.name, all, taken)?,
+            Some(Choose::Key(key)) => check_key(&it.name, key, taken)?,
             Some(Choose::All(separator)) if !is_separator(separator) => {
                 return Err(invalid(format!(
                     "step `{}`: the separator in `all` is empty or 1 to {MAX_SEPARATOR} punctuation characters",
@@ -181,13 +182,7 @@ fn check_conditions(
             return Err(invalid(format!("step `{step}`: `{shown}` is not the path of a field")));
         }
         match wanted {
-            Value::String(it) => {
-                if let Some(name) = Template::parse(it)?.names().find(|it| !names.contains(it)) {
-                    let why =
-                        format!("step `{step}`: `{{{name}}}` is neither a parameter nor a slot");
-                    return Err(invalid(why));
-                }
-            }
+            Value::String(it) => check_names(step, &Template::parse(it)?, names)?,
             Value::Number(_) | Value::Bool(_) | Value::Null => {}
             _ => {
                 let why =
@@ -197,6 +192,26 @@ fn check_conditions(
         }
     }
     Ok(())
+}
+
+fn check_key(step: &str, key: &str, names: &BTreeSet<&str>) -> Result<()> {
+    let key = Template::parse(key)?;
+    if key.names().next().is_none() {
+        let why = format!("step `{step}`: `key` mentions no parameter");
+        return Err(
+            invalid(why).hint("a member whose name is always the same belongs in `extract`")
+        );
+    }
+    check_names(step, &key, names)
+}
+
+fn check_names(step: &str, template: &Template, names: &BTreeSet<&str>) -> Result<()> {
+    match template.names().find(|it| !names.contains(it)) {
+        Some(name) => {
+            Err(invalid(format!("step `{step}`: `{{{name}}}` is neither a parameter nor a slot")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn invalid(message: String) -> Error {

@@ -20,7 +20,7 @@ use super::{
 use commis_artifacts::recording::{
     BodyStatus, Excerpt, Exchange, Header, Initiator, Measures, ResourceType,
 };
-use commis_recipe::{model::Framing, script_data, shape};
+use commis_recipe::{file_facts, model::Framing, script_data, shape};
 
 /// What `shape::truncate` keeps of an array that does not fit.
 const MAX_ITEMS: usize = 20;
@@ -194,9 +194,26 @@ pub fn open_answer(
             }
             None => (Answer::None, None),
         },
-        ParsedBody::Binary => (Answer::Binary, None),
+        ParsedBody::Binary => match raw.body.bytes().filter(|_| is_file(raw)) {
+            Some(bytes) => {
+                let (mime, headers) = (essence(&raw.mime), &raw.response_headers);
+                let facts = file_facts::describe(&mime, headers, raw.url.as_str(), &bytes);
+                meter.json(&facts);
+                let measured = meter.finish(Some(&facts));
+                let frame = JsonFrame { framing: Some(Framing::File), callback: None };
+                (Answer::Json(frame, shape::PrunedValue::new(facts, share), false), Some(measured))
+            }
+            None => (Answer::Binary, None),
+        },
         ParsedBody::None => (Answer::None, None),
     }
+}
+
+/// Whether an answer is a file that the site gives, and no picture of its page.
+fn is_file(raw: &RawExchange) -> bool {
+    matches!(raw.status, Some(200..300))
+        && (raw.resource_type == ResourceType::Document
+            || file_facts::is_attachment(&raw.response_headers))
 }
 
 /// What a script assigns to names, as far as it holds what was typed; rows that hold it first.
@@ -270,7 +287,15 @@ pub fn response(
         Answer::Json(frame, mut pruned, long) => {
             stored.framing = frame.framing;
             stored.callback = frame.callback;
+            // A digest looks like a secret and is none.
+            let digest = match stored.framing {
+                Some(Framing::File) => pruned.value_mut().get_mut("sha256").map(Value::take),
+                _ => None,
+            };
             walk.json(pruned.value_mut(), Place::Answer);
+            if let Some(it) = digest {
+                pruned.value_mut()["sha256"] = it;
+            }
             return Some(PrunedJson(pruned, long));
         }
         Answer::Html(_, page) => {

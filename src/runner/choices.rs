@@ -1,6 +1,6 @@
 //! Which item of a step's answer is meant, and what of it later requests take.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
@@ -23,6 +23,7 @@ pub enum CompiledChoice {
     Where(Vec<(String, Condition)>),
     /// With what stands between their values.
     All(String),
+    Key(Template),
 }
 
 /// What a field has to be.
@@ -48,7 +49,23 @@ impl CompiledChoice {
                 Self::Where(compiled.collect::<Result<_>>()?)
             }
             Choose::All(separator) => Self::All(separator.clone()),
+            Choose::Key(it) => Self::Key(Template::parse(it)?),
         })
+    }
+
+    /// Every name that its templates mention, with repetitions.
+    pub fn names(&self) -> Vec<&str> {
+        match self {
+            Self::Where(all) => {
+                let templates = all.iter().filter_map(|it| match &it.1 {
+                    Condition::Text(it) => Some(it.names()),
+                    Condition::Is(_) => None,
+                });
+                templates.flatten().collect()
+            }
+            Self::Key(it) => it.names().collect(),
+            Self::Only | Self::First | Self::All(_) => Vec::new(),
+        }
     }
 }
 
@@ -101,8 +118,42 @@ fn no_text(name: &str) -> Error {
         .hint("the site may have changed; learn the recipe again")
 }
 
+/// What is meant of an answer. Fails with `EXTRACT_EMPTY` where the answer has nothing to choose from, with `CHOICE_AMBIGUOUS` where
+/// more than one thing is meant, with `NOT_FOUND` where none is.
+pub fn choose(choice: &CompiledChoice, found: Value, values: &Values) -> Result<Value> {
+    match (choice, found) {
+        (CompiledChoice::Key(key), Value::Object(members)) => choose_member(key, members, values),
+        (CompiledChoice::Key(_), _) => {
+            Err(Error::new(Code::ExtractEmpty, "the answer has no object to choose a member of"))
+        }
+        (_, Value::Array(items)) => choose_item(choice, items, values),
+        _ => Err(Error::new(Code::ExtractEmpty, "the answer has no list to choose from")),
+    }
+}
+
+/// The member of that name; one that is the same but for case and white space counts where none is the same.
+fn choose_member(
+    key: &Template,
+    mut members: Map<String, Value>,
+    values: &Values,
+) -> Result<Value> {
+    let wanted = fill(key, values)?;
+    if let Some(it) = wanted.as_str().and_then(|it| members.remove(it)) {
+        return Ok(it);
+    }
+    let alike: Vec<String> =
+        members.keys().filter(|it| is_alike(&Value::from(it.as_str()), &wanted)).cloned().collect();
+    if let [only] = &alike[..] {
+        return Ok(members.remove(only).unwrap_or_default());
+    }
+    let names: Vec<Value> = members.keys().map(|it| Value::from(it.as_str())).collect();
+    let all: Vec<&Value> = names.iter().collect();
+    let why = format!("no member is called {}", summarize_value(&wanted));
+    Err(not_found(&why, &describe_items(&all, &[])))
+}
+
 /// The item that is meant. Texts that are the same but for case and white space count where none is the same.
-pub fn choose(choice: &CompiledChoice, items: Vec<Value>, values: &Values) -> Result<Value> {
+fn choose_item(choice: &CompiledChoice, items: Vec<Value>, values: &Values) -> Result<Value> {
     let wanted = match choice {
         CompiledChoice::First => {
             return items.into_iter().next().ok_or_else(|| not_found("its answer is empty", &[]));
@@ -117,7 +168,7 @@ pub fn choose(choice: &CompiledChoice, items: Vec<Value>, values: &Values) -> Re
                 }
             };
         }
-        CompiledChoice::All(_) => return Ok(Value::Array(items)),
+        CompiledChoice::All(_) | CompiledChoice::Key(_) => return Ok(Value::Array(items)),
         CompiledChoice::Where(all) => all,
     };
     let mut conditions = Vec::with_capacity(wanted.len());
@@ -157,18 +208,22 @@ impl Condition {
     fn fill(&self, values: &Values) -> Result<Value> {
         match self {
             Self::Is(it) => Ok(it.clone()),
-            Self::Text(it) => it
-                .render(|name| match values.get(name) {
-                    ValueLookup::Given(it) => Ok(it.text.clone()),
-                    ValueLookup::Absent => Ok(String::new()),
-                    ValueLookup::Unknown => Err(Error::new(
-                        Code::SessionRequired,
-                        format!("`{name}` has no value, because it comes from a browser session"),
-                    )),
-                })
-                .map(Value::from),
+            Self::Text(it) => fill(it, values),
         }
     }
+}
+
+/// Fails with `SESSION_REQUIRED` for a name without a value.
+fn fill(template: &Template, values: &Values) -> Result<Value> {
+    let text = template.render(|name| match values.get(name) {
+        ValueLookup::Given(it) => Ok(it.text.clone()),
+        ValueLookup::Absent => Ok(String::new()),
+        ValueLookup::Unknown => Err(Error::new(
+            Code::SessionRequired,
+            format!("`{name}` has no value, because it comes from a browser session"),
+        )),
+    });
+    text.map(Value::from)
 }
 
 fn is_same(own: &Value, wanted: &Value) -> bool {

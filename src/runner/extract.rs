@@ -10,6 +10,7 @@ use commis_recipe::{
     blocks::{self, read::HtmlReader},
     document::Document,
     expression::Query,
+    file_facts,
     framing::{self, unframe},
     inline_script_json::find_assignments,
     matching::Selector,
@@ -67,6 +68,7 @@ enum NextPage {
 pub struct Extractor {
     kind: ResponseType,
     framing: Option<Framing>,
+    media_type: Option<String>,
     query: Option<Query>,
     /// What a JSON document is looked at for.
     reach: FieldMask,
@@ -154,6 +156,7 @@ impl Extractor {
         Ok(Self {
             kind: spec.kind,
             framing: spec.framing,
+            media_type: spec.media_type.clone(),
             query,
             reach: required_paths.iter().fold(found, |out, it| out.union(reach_of_path(&it.1))),
             embedded: spec.embedded.as_deref().map(selector::compile).transpose()?,
@@ -212,6 +215,21 @@ impl Extractor {
         Ok(out)
     }
 
+    /// Whether the bytes are the answer, and not what was recorded of them.
+    fn is_file(&self, mime: &str) -> bool {
+        self.framing == Some(Framing::File) && mime != file_facts::RECORDED
+    }
+
+    /// What can be said of a file. Fails with `PARSE_ERROR` where the answer cannot be the file that was recorded.
+    fn file(&self, answer: HttpAnswer<'_>) -> Result<Value> {
+        let HttpAnswer { mime, headers, url, body } = answer;
+        match file_facts::find_mismatch(mime, self.media_type.as_deref(), body) {
+            Some(why) => Err(Error::new(Code::ParseError, why)
+                .hint("its address may have ended; the site may have changed")),
+            None => Ok(file_facts::describe(mime, headers, url, body)),
+        }
+    }
+
     fn extract_data(&self, answer: HttpAnswer<'_>, with_whole: bool) -> Result<Extraction> {
         let HttpAnswer { mime, body, .. } = answer;
         let embedded;
@@ -230,6 +248,10 @@ impl Extractor {
             }
             (ResponseType::Html, None) => {
                 embedded = self.embedded_json(body)?;
+                Document::from(&embedded)
+            }
+            (ResponseType::Json, _) if self.is_file(mime) => {
+                embedded = self.file(answer)?;
                 Document::from(&embedded)
             }
             (ResponseType::Json, _) => {
@@ -416,6 +438,7 @@ fn parse_json<'a>(
             Some(Framing::Lenient) => "as JSON, nor as JSON5",
             Some(Framing::Xml) => "as XML",
             Some(Framing::Script) => "as a script that assigns data",
+            Some(Framing::File) => "as what was recorded of a file",
             None | Some(Framing::Prefix) => "as JSON",
         };
         let out = Error::new(Code::ParseError, format!("{shown} does not parse {what}"));

@@ -35,7 +35,7 @@ use commis_net::transport::{PreparedRequest, Reply, Timings, Transport, retry::r
 use commis_recipe::{
     check::check,
     examples,
-    model::{Parameter, Recipe, Slot, TransportKind},
+    model::{Framing, Parameter, Recipe, Slot, TransportKind},
     pagination::{Length, is_echo},
     request::{CompiledRequest, bind},
     shape::VerifiedShape,
@@ -97,6 +97,9 @@ pub struct RecipeRunResult {
     pub success: bool,
     /// Also there when only the shape has drifted.
     pub data: Value,
+    /// The bytes of an answer that is a file.
+    #[serde(skip)]
+    pub file: Option<Vec<u8>>,
     /// The body as text, if no data could be extracted from it: at most 64 KiB, or 2 KiB if the status reports an error.
     pub raw_response: Option<String>,
     pub status_code: Option<u16>,
@@ -313,6 +316,9 @@ async fn attempt(
     let found = found.and_then(|it| it);
     if found.is_err() && out.similarity_bp.is_none() {
         out.raw_response = Some(truncated_text(&reply.body, MAX_RAW));
+    }
+    if found.is_ok() && compiled.recipe.response.framing == Some(Framing::File) {
+        out.file = Some(reply.body);
     }
     if steps.left() > 0 {
         out.complete = Some(false);
@@ -558,6 +564,7 @@ impl RecipeRunResult {
         Self {
             success: false,
             data: Value::Null,
+            file: None,
             raw_response: None,
             status_code: None,
             error: None,

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 pub use super::choices::{MAX_CALLS, is_alike};
 use super::{
     check_status,
-    choices::{CompiledChoice, Condition, all_values, choose, value},
+    choices::{CompiledChoice, all_values, choose, value},
     extract::{Extraction, Extractor, HttpAnswer},
 };
 use commis_base::error::{Code, Error, Result};
@@ -83,15 +83,8 @@ impl Steps {
     /// Every name that their templates mention, with repetitions.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().flat_map(|it| {
-            let of_choice = match &it.choose {
-                Some(CompiledChoice::Where(all)) => all.as_slice(),
-                _ => &[],
-            };
-            let of_choice = of_choice.iter().filter_map(|it| match &it.1 {
-                Condition::Text(it) => Some(it.names()),
-                Condition::Is(_) => None,
-            });
-            it.request.names().into_iter().chain(of_choice.flatten())
+            let of_choice = it.choose.iter().flat_map(CompiledChoice::names);
+            it.request.names().into_iter().chain(of_choice)
         })
     }
 }
@@ -346,10 +339,7 @@ impl CompiledStep {
             body: &reply.body,
         })?;
         let Some(choice) = &self.choose else { return Ok(found.data) };
-        let Value::Array(items) = found.data else {
-            return Err(Error::new(Code::ExtractEmpty, "the answer has no list to choose from"));
-        };
-        choose(choice, items, values)
+        choose(choice, found.data, values)
     }
 }
 

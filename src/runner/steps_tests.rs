@@ -62,11 +62,22 @@ async fn chat() -> (PublicHttp, Log) {
         note(&log, format!("batch {ids}"));
         Json(json!({"found": ids.split(',').collect::<Vec<_>>()}))
     };
+    let links = || async {
+        Json(json!({"links": {
+            "Path": "/people/1",
+            "whole": "http://chat.test/people/1#top",
+            "other": "//evil.test/people/1",
+            "scheme": "ftp://chat.test/people/1",
+            "user": "http://me:word@chat.test/people/1",
+            "override": "/people/1?_method=delete",
+        }}))
+    };
     let many = || async { Json(json!({"ids": (1..=130).collect::<Vec<_>>()})) };
     let app = Router::new()
         .route("/jobs/{id}", get(job))
         .route("/batch/{ids}", get(batch))
         .route("/many", get(many))
+        .route("/links", get(links))
         .route("/channels", get(channels))
         .route("/channels/{id}/messages", get(messages))
         .route("/people", get(people))
@@ -355,4 +366,42 @@ fn what_steps_must_be() {
         "{HEAD}request: {{ method: GET, url: 'http://chat.test/', allowed_domains: [chat.test] }}\nresponse: {{ type: json }}\nsteps:\n{one}{two}"
     );
     assert!(parsed(both).contains("in place of"));
+}
+
+/// A recipe whose last address is what `/links` gives.
+fn by_address(choose: &str) -> CompiledRecipe {
+    let first = format!("response: {{ type: json, extract: links }}, choose: {choose}");
+    let last = "name: last, request: { method: GET, url: 'http://chat.test/', address: '{links}', allowed_domains: [chat.test] }, \
+         response: { type: json }";
+    let text = format!(
+        "{HEAD}steps:\n  - {{ name: links, request: {{ method: GET, url: 'http://chat.test/links', allowed_domains: [chat.test] }}, {first} }}\n  - {{ {last} }}\n"
+    );
+    compile(&yaml::parse(&text).unwrap_or_else(|err| panic!("{text}\n{err}"))).unwrap()
+}
+
+#[tokio::test]
+async fn an_answer_gives_the_whole_address_in_a_member_that_is_named() {
+    let (http, log) = chat().await;
+    let named = by_address("{ key: '{channel}' }");
+    for name in ["Path", "path", "whole"] {
+        let out = ran(&named, &[("channel", name)], &http).await;
+        assert_eq!(out.error, None, "{name}");
+        assert_eq!(out.data, json!({"name": "P1"}), "{name}");
+    }
+    assert_eq!(log.lock().unwrap().last().unwrap(), "person 1");
+    let asked = log.lock().unwrap().len();
+    let said = async |name: &str| {
+        let out = ran(&named, &[("channel", name)], &http).await;
+        (out.error_code.unwrap_or_default(), format!("{:?} {:?}", out.error, out.hint))
+    };
+    let (code, why) = said("other").await;
+    assert_eq!(code, "DOMAIN_NOT_ALLOWED");
+    assert!(why.contains("http://evil.test"), "{why}");
+    assert_eq!(said("scheme").await.0, "DOMAIN_NOT_ALLOWED");
+    assert_eq!(said("user").await.0, "DOMAIN_NOT_ALLOWED");
+    assert_eq!(said("override").await.0, "METHOD_NOT_ALLOWED");
+    assert_eq!(log.lock().unwrap().len(), asked);
+    let (code, why) = said("none").await;
+    assert_eq!(code, "NOT_FOUND");
+    assert!(why.contains("Path"), "{why}");
 }

@@ -86,6 +86,9 @@ pub struct Meta {
     /// Why the data may not be what was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// The bytes of an answer that is a file, in base64, where they are at most 1 MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// How alike the answer's shape is to the one that was verified, basis points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity_bp: Option<u32>,

@@ -145,6 +145,9 @@ pub fn response(
     let mut spec =
         ResponseSpec { framing: exchange.framing, ..ResponseSpec::new(ResponseType::Json) };
     match source {
+        DataSource::Json if exchange.framing == Some(Framing::File) => {
+            spec.media_type = Some(exchange.mime.clone());
+        }
         DataSource::Json => {
             if let Some(Excerpt::Json(it)) = &exchange.excerpt
                 && holds_references(it)

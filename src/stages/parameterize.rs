@@ -17,6 +17,7 @@ use super::{
     extraction::widen_by_twin,
     fan_out::{MAX_LEAVES, spread},
     item_kinds::other_kinds,
+    minimize::used_slots,
     options::ParameterControls,
     pages::{counted_part, further_items, moved, pages},
     polling::polled,
@@ -41,7 +42,9 @@ use commis_artifacts::{
 };
 use commis_base::error::Result;
 use commis_recipe::{
-    model::{BodyTemplate, Pair, RequestTemplate, ResponseSpec, ResponseType, Slot, SlotSource},
+    model::{
+        BodyTemplate, Framing, Pair, RequestTemplate, ResponseSpec, ResponseType, Slot, SlotSource,
+    },
     steps::{MAX_STEPS, Step, split_step_name as step_parts},
     template::{Filter, Template},
 };
@@ -92,6 +95,10 @@ fn find_witness(
     second: &SecondRecording,
     draft: &RecipeDraft,
 ) -> Result<Option<Witness>> {
+    // Of a file no page shows the text: what the page got has the digest that each replay is compared with.
+    if draft.response.framing == Some(Framing::File) {
+        return Ok(None);
+    }
     let both = second.recording.as_ref().zip(twin(second, draft)?);
     let further = both.map_or_else(Vec::new, |(it, twin)| pages(it, twin, &draft.response));
     let exchange = recording.exchange(draft.exchange)?;
@@ -367,6 +374,11 @@ fn attempt(
             Err(reject) => return Ok(Judged::Rejected(reject)),
         }
         slots.retain(|it| !traced.filled.contains(&it.name));
+        if out.request.address.is_some() {
+            // What stood in the address is not needed by itself.
+            slots = used_slots(&out.request, &slots);
+            slots.extend(traced.slots.iter().cloned());
+        }
         if let Some(reject) = bound_to_session(&slots, recording, &out.request) {
             return Ok(Judged::Rejected(reject));
         }

@@ -21,6 +21,8 @@ use commis_recipe::{
 };
 use commis_runner::steps::is_alike;
 
+/// How placeholders begin.
+const REDACTED: &str = "[REDACTED:";
 /// Places of one value in one answer that are looked at.
 const MAX_PLACES: usize = 40;
 /// Fields within fields of an item that it may be chosen by.
@@ -72,6 +74,17 @@ impl<'a> ValueSource<'a> {
     }
 }
 
+/// A way to a value in a member that what was typed names.
+struct ByKey {
+    /// Takes the object out of the answer.
+    extract: Option<String>,
+    key: String,
+    /// Of the member; the member itself where there is none.
+    field: Option<String>,
+    /// The parameter.
+    name: String,
+}
+
 /// A step on the way to a value in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PathKey {
@@ -121,6 +134,29 @@ impl<'a> Examples<'a> {
         }
         out.sort_by_key(|it| it.0);
         out.into_iter().map(|it| it.1).collect()
+    }
+
+    /// Ways to the whole address of a request, as JSON answers have addresses: with scheme and host, without the scheme, or the path
+    /// alone. Each with its text in the first example.
+    pub fn addresses(
+        &self,
+        asked: &Exchange,
+        twin: Option<&Exchange>,
+    ) -> Vec<(String, ValueSource<'a>)> {
+        let (ours, theirs) = (address_forms(&asked.url), twin.map(|it| address_forms(&it.url)));
+        let mut out = Vec::new();
+        for (at, own) in ours.into_iter().enumerate() {
+            let other = theirs.as_ref().and_then(|it| it.get(at)).map(String::as_str);
+            // What is kept out of the recordings may differ.
+            let is_same = other == Some(own.as_str()) && !own.contains(REDACTED);
+            if is_same || theirs.is_some() != other.is_some() {
+                continue;
+            }
+            let all = self.sources(asked, &own, other).into_iter();
+            let of_json = all.filter(|it| it.response.kind == ResponseType::Json);
+            out.extend(of_json.map(|it| (own.clone(), it)));
+        }
+        out
     }
 
     /// Ways to the values of a list that the request sent as one text: of all items of an earlier answer in their order, or of the
@@ -335,6 +371,13 @@ impl<'a> Examples<'a> {
                 let value = answer(it).and_then(|it| at_place(it, place)).and_then(text);
                 value.as_deref() == Some(theirs)
             });
+            if let Some(by_key) = self.keyed(place, twin)
+                && same != Some(true)
+            {
+                let ByKey { extract, key, field, name } = by_key;
+                let choose = Some(Choose::Key(key));
+                return Some((0, source(extract, choose, field, vec![name])));
+            }
             // Without a second example nothing but what was typed tells that it follows.
             if !same.unwrap_or(follows) {
                 return None;
@@ -378,6 +421,31 @@ impl<'a> Examples<'a> {
         (follows && is_whole && both_first).then(|| {
             let (order, choose) = if is_only { (2, Choose::Only) } else { (3, Choose::First) };
             (order, source(extract, Some(choose), inner, Vec::new()))
+        })
+    }
+
+    /// The way to a place where an object has a member that is called as what was typed.
+    fn keyed(&self, place: &[PathKey], twin: Option<(&Exchange, &str)>) -> Option<ByKey> {
+        place.iter().enumerate().find_map(|(at, key)| {
+            let PathKey::Field(key) = key else { return None };
+            let is_typed = |typed: &String| is_alike(&key.as_str().into(), &typed.as_str().into());
+            let (name, _) = self.typed.iter().find(|it| is_typed(it.1))?;
+            if let Some((exchange, theirs)) = twin {
+                let typed = Value::from(self.second_typed.get(name)?.as_str());
+                let members = at_place(answer(exchange)?, &place[..at])?.as_object()?;
+                let (_, own) = members.iter().find(|it| is_alike(&it.0.as_str().into(), &typed))?;
+                let value = at_place(own, &place[at + 1..]).and_then(text);
+                if value.as_deref() != Some(theirs) {
+                    return None;
+                }
+            }
+            let inner = &place[at + 1..];
+            Some(ByKey {
+                extract: Some(expression(&place[..at])?).filter(|it| it != "@"),
+                key: format!("{{{name}}}"),
+                field: if inner.is_empty() { None } else { Some(fields(inner)?) },
+                name: name.clone(),
+            })
         })
     }
 
@@ -498,6 +566,25 @@ fn sends(exchange: &Exchange, value: &str) -> bool {
     let mut all = BTreeSet::new();
     collect_sent_values(exchange, &mut all);
     all.contains(value)
+}
+
+/// An address as answers write it: whole, without its scheme, without scheme and host.
+fn address_forms(url: &str) -> Vec<String> {
+    let from = |at: Option<usize>| at.map(|at| url[at..].to_owned());
+    let host = url.find("://").map(|it| it + 1);
+    let path = host.and_then(|it| Some(it + 2 + url[it + 2..].find('/')?));
+    // `/` alone stands anywhere.
+    let path = path.filter(|it| url.len() > it + 1);
+    let mut forms: Vec<String> =
+        [from(Some(0)), from(host), from(path)].into_iter().flatten().collect();
+    // A text of an answer has placeholders as they are, an address encoded.
+    if url.contains("%5BREDACTED%3A") {
+        let plain = |it: &String| {
+            it.replace("%5B", "[").replace("%5D", "]").replace("%3A", ":").replace("%23", "#")
+        };
+        forms.extend(forms.iter().map(plain).collect::<Vec<_>>());
+    }
+    forms
 }
 
 /// Host, number of segments and names of the query: what two examples' requests for the same have in common.

@@ -249,6 +249,7 @@ fn put_back(request: &mut RequestTemplate, name: &str, value: &str) {
     let in_path = utf8_percent_encode(value, PATH_SEGMENT).to_string();
     request.url = request.url.replace(&hole, &escape(&in_path));
     request.query.iter_mut().for_each(|it| put(&mut it.value));
+    request.address.iter_mut().for_each(put);
     request.headers.values_mut().for_each(put);
     match &mut request.body {
         Some(BodyTemplate::Form(fields)) => fields.iter_mut().for_each(|it| put(&mut it.value)),

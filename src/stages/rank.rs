@@ -303,7 +303,10 @@ pub fn signal_names() -> impl Iterator<Item = &'static str> {
 /// Why an exchange cannot be the data request, whatever it says.
 fn unfit(exchange: &Exchange) -> Option<&'static str> {
     match exchange.resource_type {
-        ResourceType::Image | ResourceType::Font | ResourceType::Media => {
+        // A picture that the site gives as a file was read as such.
+        ResourceType::Image | ResourceType::Font | ResourceType::Media
+            if exchange.framing != Some(Framing::File) =>
+        {
             return Some("image, font or media");
         }
         ResourceType::Stylesheet => return Some("stylesheet"),

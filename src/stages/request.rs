@@ -78,6 +78,7 @@ pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
         query,
         headers,
         body,
+        address: None,
         charset: exchange.charset.clone(),
         allowed_sites: vec![site_of(&exchange.url)],
         allowed_domains: vec![host],

@@ -11,23 +11,12 @@ use commis_recipe::{
     template::{Template, escape},
 };
 
-/// The values that make the template into the second request. A parameter that is spelled by filters has the value that was
-/// typed, if that makes the part. `passing` are values that may differ. `Err` names a part that differs without holding a
-/// parameter.
-pub fn read_back(
+/// Reads the second request's path and query.
+fn read_address(
     template: &RequestTemplate,
     twin: &RequestTemplate,
-    typed: &BTreeMap<String, String>,
-    passing: &dyn Fn(&str, &str, &str) -> bool,
-) -> Result<BTreeMap<String, String>, String> {
-    let mut out = BTreeMap::new();
-    let mut read = |part: String, template: &str, literal: &str| {
-        if read_part(template, literal, typed, &mut out) || passing(&part, template, literal) {
-            Ok(())
-        } else {
-            Err(part)
-        }
-    };
+    read: &mut dyn FnMut(String, &str, &str) -> Result<(), String>,
+) -> Result<(), String> {
     let decode = |it: &str| {
         let path = Url::parse(it).map_or_else(|_| it.to_owned(), |it| it.path().to_owned());
         path.split('/')
@@ -51,6 +40,30 @@ pub fn read_back(
     }
     for (pair, it) in paired(&template.query, &twin.query) {
         read(format!("query `{}`", pair.name), &pair.value, &it.value)?;
+    }
+    Ok(())
+}
+
+/// The values that make the template into the second request. A parameter that is spelled by filters has the value that was
+/// typed, if that makes the part. `passing` are values that may differ. `Err` names a part that differs without holding a
+/// parameter.
+pub fn read_back(
+    template: &RequestTemplate,
+    twin: &RequestTemplate,
+    typed: &BTreeMap<String, String>,
+    passing: &dyn Fn(&str, &str, &str) -> bool,
+) -> Result<BTreeMap<String, String>, String> {
+    let mut out = BTreeMap::new();
+    let mut read = |part: String, template: &str, literal: &str| {
+        if read_part(template, literal, typed, &mut out) || passing(&part, template, literal) {
+            Ok(())
+        } else {
+            Err(part)
+        }
+    };
+    // An address that an earlier answer gave is another each time.
+    if template.address.is_none() {
+        read_address(template, twin, &mut read)?;
     }
     // Those that the answer did not need are gone.
     for (name, it) in &template.headers {

@@ -95,8 +95,20 @@ pub fn trace(
         out.filled.push(slot.name.clone());
     }
     let parts = literals(&weave.request).into_iter().chain(header_literals(&weave.request));
-    tracer.request(sent, parts.collect(), weave, &mut out)?;
-    Ok(out)
+    let (mut woven, mut traced) = (weave.fork(weave.request.clone()), out.clone());
+    let by_parts = tracer.request(sent, parts.collect(), &mut woven, &mut traced);
+    let is_left =
+        |it: &Slot| matches!(it.from, SlotSource::Live { .. }) && !traced.filled.contains(&it.name);
+    let needs_session = super::minimize::used_slots(&woven.request, slots).iter().any(is_left);
+    // Not by its parts: an earlier answer may have the whole address.
+    if (by_parts.is_err() || needs_session)
+        && let Some(it) = tracer.address(sent, weave, &out)
+    {
+        return Ok(it);
+    }
+    by_parts?;
+    *weave = woven;
+    Ok(traced)
 }
 
 /// The earlier exchange that gave a slot's value, where it has to be a step, and how it is read there: an answer that itself needs what
@@ -197,6 +209,7 @@ fn rename(request: &mut RequestTemplate, from: &str, to: &str) {
     let put = |it: &mut String| *it = it.replace(&from, &to);
     put(&mut request.url);
     request.query.iter_mut().for_each(|it| put(&mut it.value));
+    request.address.iter_mut().for_each(put);
     request.headers.values_mut().for_each(put);
     match &mut request.body {
         Some(BodyTemplate::Form(all)) => all.iter_mut().for_each(|it| put(&mut it.value)),
@@ -245,6 +258,12 @@ impl Tracer<'_> {
                 }
                 None => ("", part.literal.as_str(), "", None),
             };
+            if let Some(name) = self.typed_as(ours, theirs) {
+                self.add_typed(&name, weave);
+                let hole = format!("{}{{{name}}}{}", escape(before), escape(after));
+                set_value(&mut weave.request, &part.at, hole);
+                continue;
+            }
             let whole = same.as_ref().and_then(Option::as_deref);
             let batches = self.examples.lists(sent.exchange, &part.literal, whole);
             let (before, ours, after, theirs) = if batches.is_empty() {
@@ -303,6 +322,32 @@ impl Tracer<'_> {
         Ok(())
     }
 
+    /// The steps where an earlier answer gives the whole address.
+    fn address(
+        self,
+        sent: SentRequest<'_>,
+        weave: &mut RequestWeaver<'_>,
+        known: &TracedSteps,
+    ) -> Option<TracedSteps> {
+        if sent.exchange.method != "GET" {
+            return None;
+        }
+        for (ours, source) in self.examples.addresses(sent.exchange, sent.twin) {
+            let (mut woven, mut out) = (weave.fork(weave.request.clone()), known.clone());
+            let Ok(name) = self.step(&source, &mut woven, &mut out) else { continue };
+            weave.join(woven);
+            let request = &mut weave.request;
+            if let Some(at) = path_start(&request.url) {
+                request.url.truncate(at);
+            }
+            request.query.clear();
+            request.address = Some(format!("{{{name}}}"));
+            out.taken.insert(name, ours);
+            return Some(out);
+        }
+        None
+    }
+
     /// The step of a source, and what its value is called in templates.
     fn step(
         self,
@@ -328,14 +373,7 @@ impl Tracer<'_> {
         let parts = literals(&own.request);
         self.request(SentRequest { exchange, twin: source.twin }, parts, &mut own, out)?;
         for name in &source.names {
-            let value = self.examples.typed.get(name).cloned().unwrap_or_default();
-            let found = FoundParameter {
-                name: name.clone(),
-                value,
-                kind: ParamType::Str,
-                chain: Vec::new(),
-            };
-            own.add(found, "typed value found in the answer of an earlier step");
+            self.add_typed(name, &mut own);
         }
         let response = source.response.clone();
         let request = own.request.clone();
@@ -364,6 +402,26 @@ impl Tracer<'_> {
         };
         weave.join(own);
         Ok(source.field.as_ref().map_or_else(|| name.clone(), |it| format!("{name}.{it}")))
+    }
+
+    /// The parameter that has these values in both examples: a part of a text that is too short to be known as typed by one alone.
+    fn typed_as(self, ours: &str, theirs: Option<&str>) -> Option<String> {
+        let theirs = theirs.filter(|it| *it != ours)?;
+        let Examples { typed, second_typed, .. } = self.examples;
+        let fits = |(name, own): &(&String, &String)| {
+            *own == ours && second_typed.get(*name).is_some_and(|it| it == theirs)
+        };
+        typed.iter().find(fits).map(|it| it.0.clone())
+    }
+
+    fn add_typed(self, name: &str, weave: &mut RequestWeaver<'_>) {
+        let found = FoundParameter {
+            name: name.to_owned(),
+            value: self.examples.typed.get(name).cloned().unwrap_or_default(),
+            kind: ParamType::Str,
+            chain: Vec::new(),
+        };
+        weave.add(found, "typed value found in the answer of an earlier step");
     }
 
     /// What the last word of its address says.

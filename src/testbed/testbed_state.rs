@@ -240,7 +240,12 @@ pub fn session_of(site: &str, n: u64) -> String {
 
 /// 64 hex digits that look like a secret and depend only on the label.
 pub fn secret(label: &str) -> String {
-    Sha256::digest(label.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
+    sha256(label.as_bytes())
+}
+
+/// A digest in lower-case hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {
         // Writing to a String cannot fail.
         let _ = write!(hex, "{byte:02x}");
         hex

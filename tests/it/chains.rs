@@ -2,6 +2,7 @@
 
 use std::{process::Stdio, time::Duration};
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
 use crate::{
@@ -44,12 +45,31 @@ steps:
   position: rank
 ";
 
+const POSTER: &str = "version: 2
+name: poster
+task: Get the {rendering} file of poster {number}
+status: draft
+source_url: http://playbill.test/
+parameters:
+- {name: number, type: str, required: true, source: task_input, examples: ['7', '12']}
+- {name: rendering, type: str, required: true, source: task_input, examples: [small, large]}
+steps:
+- name: poster
+  request: {method: GET, url: 'http://playbill.test/poster/{number}.json', allowed_domains: [playbill.test]}
+  response: {type: json, extract: renderings}
+  choose: {key: '{rendering}'}
+- name: file
+  request: {method: GET, url: 'http://files.playbill.test/', address: '{poster}', allowed_domains: [files.playbill.test]}
+  response: {type: json, framing: file, media_type: image/png}
+";
+
 fn proven() -> (Home, Web) {
     let home = Home::new();
     let web = Web::start(&home);
     home.recipe("roster", ROSTER);
     home.recipe("news", NEWS);
-    for name in ["roster", "news"] {
+    home.recipe("poster", POSTER);
+    for name in ["roster", "news", "poster"] {
         let args = ["recipe", "verify", name, "--json", "--test-host", &web.test_host];
         let (code, rows) = home.json(&args);
         assert_eq!((code, &rows[0]["result"]["verified"]), (0, &json!(true)), "{rows}");
@@ -79,6 +99,46 @@ fn rest_and_mcp_run_them() {
         daemon.mcp("commis_run", &json!({"name": "roster", "params": {"crew": "lighthouse"}}));
     let answer = &message["result"]["structuredContent"];
     assert_eq!(answer["data"], roster["data"], "{message}");
+}
+
+/// An answer that is a file: what can be said of it is the data, and who asks gets the bytes.
+#[test]
+fn a_file_is_written_and_handed_over() {
+    let (home, web) = proven();
+    let print = |home: &Home, more: &[&str]| {
+        let args = ["run", "poster", "-p", "number=31", "-p", "rendering=Print"];
+        let args = [&args[..], more, &["--test-host", &web.test_host]].concat();
+        let out = home.command(&args).output().unwrap();
+        (out.status.code(), String::from_utf8_lossy(&out.stderr).into_owned())
+    };
+    let folder = home.path().join("files");
+    std::fs::create_dir(&folder).unwrap();
+    let to = folder.to_str().unwrap();
+    assert_eq!(print(&home, &["--out", to]).0, Some(0));
+    let (code, said) = print(&home, &["--out", to]);
+    assert!(code == Some(2) && said.contains("exists"), "{said}");
+    let bytes = std::fs::read(folder.join("poster-31-print.png")).unwrap();
+    assert!(bytes.starts_with(b"\x89PNG"));
+    // Not of the type that was learned.
+    let other = POSTER.replace("image/png", "image/gif");
+    home.recipe("other", &other.replace("name: poster\ntask", "name: other\ntask"));
+    let args = ["run", "other", "--draft", "-p", "number=31", "-p", "rendering=print", "--json"];
+    let (_, failed) = home.json(&[&args[..], &["--test-host", &web.test_host]].concat());
+    assert_eq!(failed["error_code"], "PARSE_ERROR", "{failed}");
+
+    write(&home.path().join("config.toml"), UNLIMITED);
+    let daemon = Daemon::start_in(home, &["--test-host", &web.test_host]);
+    let params = json!({"number": "31", "rendering": "print"});
+    let (status, answer) =
+        daemon.api("POST", "/api/recipes/poster/run", &json!({"params": params}));
+    assert_eq!((status, &answer["data"]["size"]), (200, &json!(bytes.len())), "{answer}");
+    let encoded = STANDARD.encode(&bytes);
+    assert_eq!(answer["meta"]["file"], json!(encoded), "{answer}");
+    let message = daemon.mcp("commis_run", &json!({"name": "poster", "params": params}));
+    let resource = &message["result"]["content"][1]["resource"];
+    assert_eq!(resource["blob"], json!(encoded), "{message}");
+    assert_eq!(resource["mimeType"], "image/png", "{message}");
+    assert!(!message["result"]["_meta"].to_string().contains(&encoded), "{message}");
 }
 
 #[test]

@@ -566,9 +566,12 @@ impl McpHandler {
         if answer.meta.complete == Some(false) {
             let _ = write!(text, "\n({})", pagination::describe(items, answer.meta.total));
         }
-        let mut out = CallToolResult::success(vec![ContentBlock::text(text)]);
+        let mut blocks = vec![ContentBlock::text(text)];
+        let mut run = answer.meta.clone();
+        blocks.extend(run.file.take().map(|it| file_resource(it, &answer.data)));
+        let mut out = CallToolResult::success(blocks);
         let mut meta = MetaObject::new();
-        if let Ok(it) = serde_json::to_value(&answer.meta) {
+        if let Ok(it) = serde_json::to_value(&run) {
             meta.0.insert("commis/run".to_owned(), it);
         }
         out.meta = Some(meta);
@@ -683,6 +686,14 @@ fn operation(name: &str) -> Option<(&'static str, &'static Operation)> {
 
 fn uri(name: &str) -> String {
     format!("commis://recipes/{name}")
+}
+
+/// A file as a resource within an answer; `about` is what the answer says of it.
+fn file_resource(base64: String, about: &Value) -> ContentBlock {
+    let text = |name: &str| about[name].as_str().unwrap_or_default();
+    let address = format!("commis://file/{}", text("sha256"));
+    let contents = ResourceContents::blob(base64, address).with_mime_type(text("type"));
+    ContentBlock::resource(contents)
 }
 
 fn declined() -> CallToolResult {

@@ -17,6 +17,7 @@ use crate::{
     recipe_cache::CachedRecipe,
     runtime::{log_info, no_state},
 };
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use commis_artifacts::store::{Store, now};
 use commis_base::{
     error::{Code, Error},
@@ -567,6 +568,9 @@ pub fn changed(cx: &OperationContext, name: &str, status: &'static str) {
     });
 }
 
+/// Bytes of a file that goes into an answer. Larger ones are written by `recipe run --out`.
+const MAX_FILE: usize = 1 << 20;
+
 fn meta(ran: &RecipeRunResult) -> Meta {
     let it = &ran.timings_ms;
     let all = [
@@ -589,6 +593,7 @@ fn meta(ran: &RecipeRunResult) -> Meta {
         pages: ran.pages,
         continue_from: ran.continue_from.clone(),
         warnings: ran.warnings.clone(),
+        file: ran.file.as_ref().filter(|it| it.len() <= MAX_FILE).map(|it| STANDARD.encode(it)),
         similarity_bp: ran.similarity_bp,
         ..Meta::default()
     }

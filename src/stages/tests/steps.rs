@@ -381,3 +381,33 @@ fn a_page_and_a_header_give_values_where_both_examples_agree() {
     assert_eq!(found[0].response.header.as_deref(), Some("x-roster"));
     assert_eq!(found[0].response.between.as_ref().unwrap().after, "/r/");
 }
+
+#[test]
+fn a_member_that_is_called_as_typed_has_the_address() {
+    let a = &[("number", "71"), ("size", "small")];
+    let b = &[("number", "82"), ("size", "Large")];
+    let address = |number: u32, size: &str| {
+        let seal = if number == 71 { "9f2ac01b77d3" } else { "51b0ce9d4ae8" };
+        format!("//files.shop.test/{number}/{size}.png?nth={}&seal={seal}{size}", number - 70)
+    };
+    let entries = |first: bool| {
+        let (number, size) = if first { (71, "small") } else { (82, "large") };
+        let links = json!({"small": address(number, "small"), "large": address(number, "large")});
+        let asked = format!("http:{}", address(number, size));
+        vec![
+            get(
+                format!("http://shop.test/poster/{number}.json"),
+                &json!({"title": "x", "links": links}),
+            ),
+            get(asked, &hits("poster", "1")),
+        ]
+    };
+    let (steps, draft) = steps(weave(a, b, entries));
+    assert_eq!(steps.len(), 1);
+    assert_eq!(steps[0].request.url, "http://shop.test/poster/{number}.json");
+    assert_eq!(steps[0].response.extract.as_deref(), Some("links"));
+    assert_eq!(steps[0].choose, Some(Choose::Key("{size}".to_owned())));
+    let request = &draft.request;
+    assert_eq!(request.address.as_deref(), Some("{poster}"));
+    assert_eq!((&*request.url, request.query.len()), ("http://files.shop.test/", 0));
+}

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{page, rest};
 use crate::pictures;
-use crate::testbed_state::{TestbedState, secret};
+use crate::testbed_state::{TestbedState, secret, sha256};
 use crate::wire::{self, SiteRequest};
 use crate::words::{self, SeededRng};
 
@@ -176,6 +176,17 @@ pub fn playbill_files(ask: &SiteRequest, state: &TestbedState) -> Response {
     let answer = wire::answer(StatusCode::OK, "image/png", poster(number, rendering));
     let named = format!("attachment; filename=\"poster-{number}-{rendering}.png\"");
     wire::with(answer, "content-disposition", &named)
+}
+
+/// What can be said of that file.
+pub fn poster_facts(number: &str, rendering: &str) -> Value {
+    let bytes = poster(number, rendering);
+    json!({
+        "name": format!("poster-{number}-{rendering}.png"),
+        "type": "image/png",
+        "size": bytes.len(),
+        "sha256": sha256(&bytes),
+    })
 }
 
 /// The file of a poster in one rendering.

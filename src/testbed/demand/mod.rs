@@ -55,6 +55,7 @@ pub fn expected(
         "granary.test" => Some(further::crates(account, text("hall"))),
         "shutterly.test" => Some(members::notices(account, text("kind"))),
         "quayside.test" => chains::sailings(text("from"), text("to"), text("date")),
+        "playbill.test" => Some(chains::poster_facts(text("number"), text("rendering"))),
         "frontrow.test" => Some(chains::entries(text("list"), ask.number("limit", 30, 30))),
         "spore.test" => Some(feeds::finds(text("place"))),
         "warble.test" => Some(feeds::timeline(account, state)),
