@@ -409,7 +409,7 @@ impl LoginProof {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Witness {
-    /// A page that showed the items.
+    /// A page that showed the items, or got the file with the same digest.
     Page,
     /// No page was seen: the answers had the recorded values and shape. Whether they are whole is unknown.
     None,

@@ -6,6 +6,7 @@
 mod account;
 mod address;
 pub mod analyze;
+mod answer_addresses;
 mod answer_kind;
 pub mod baseline;
 mod chained;

@@ -17,8 +17,8 @@ use commis_base::{error::Code, ids::RecipeName};
 use commis_net::egress::site_of;
 use commis_recipe::{
     model::{
-        BodyTemplate, Completeness, LANGUAGE, LANGUAGE_2, LoginNeed, Recipe, RequestTemplate,
-        ResponseSpec, SlotSource, Status, TransportKind, Verification, Witness,
+        BodyTemplate, Completeness, Framing, LANGUAGE, LANGUAGE_2, LoginNeed, Recipe,
+        RequestTemplate, ResponseSpec, SlotSource, Status, TransportKind, Verification, Witness,
     },
     shape::fingerprint,
     steps::{Chain, Step, split_step_name},
@@ -115,9 +115,11 @@ pub fn publish(
             },
             requires_session: report.requires_session,
             browser_ms: (recording.duration_ms > 0).then_some(recording.duration_ms),
-            witness: report.verified.then(|| match report.coverage[..] {
-                [] => Witness::None,
-                _ => Witness::Page,
+            witness: report.verified.then(|| {
+                let got_file =
+                    draft.response.framing == Some(Framing::File) && draft.captured.is_some();
+                let is_seen = got_file || !report.coverage.is_empty();
+                if is_seen { Witness::Page } else { Witness::None }
             }),
             proof: report.login,
             complete: complete(draft, report),

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
+    answer_addresses::in_address,
     chained::{answered_before, is_distinctive},
     client_generated::is_client_generated,
-    provenance::{Examples, ValueSource, in_address, twin_of},
+    provenance::{Examples, ValueSource, twin_of},
     request::{identifier, put_in_json, template},
     request_weaver::RequestWeaver,
     template_match::literal_of,
