@@ -48,7 +48,7 @@ pub fn find_mismatch(mime: &str, expected: Option<&str>, body: &[u8]) -> Option<
         return Some("the file is empty".to_owned());
     }
     if let Some(expected) = expected.filter(|it| *it != mime) {
-        return Some(format!("the answer is {}, not {expected}", shown(mime)));
+        return Some(format!("the answer is {}, not {expected}", describe_type(mime)));
     }
     let start = body.trim_ascii_start();
     let is_page = [&b"<!doctype html"[..], b"<html"]
@@ -61,7 +61,7 @@ pub fn find_mismatch(mime: &str, expected: Option<&str>, body: &[u8]) -> Option<
     (!body.starts_with(signature.1)).then(|| format!("the answer is not what {mime} looks like"))
 }
 
-fn shown(mime: &str) -> String {
+fn describe_type(mime: &str) -> String {
     if mime.is_empty() { "of no type".to_owned() } else { mime.escape_debug().take(60).collect() }
 }
 

@@ -34,7 +34,7 @@ use commis_base::{
 use commis_net::transport::{PreparedRequest, Reply, Timings, Transport, retry::retry_after};
 use commis_recipe::{
     check::check,
-    examples,
+    examples, file_facts,
     model::{Framing, Parameter, Recipe, Slot, TransportKind},
     pagination::{Length, is_echo},
     request::{CompiledRequest, bind},
@@ -433,8 +433,17 @@ fn read_answer(
     out: &mut RecipeRunResult,
 ) -> Result<Extraction> {
     let start = Instant::now();
+    let mime = reply.mime();
+    // A recording says of a file what it was; a site may not say it in its place.
+    if mime == file_facts::RECORDED && out.transport_used != TransportKind::Stub {
+        return Err(Error::new(
+            Code::ParseError,
+            "the answer is not a file, it only describes one",
+        )
+        .hint("the site may have changed; learn the recipe again"));
+    }
     let extracted = compiled.extractor.apply(HttpAnswer {
-        mime: &reply.mime(),
+        mime: &mime,
         headers: &reply.headers,
         url: &reply.url,
         body: &reply.body,
