@@ -2,11 +2,16 @@
 
 A page that holds `<!-- the text of FILE -->` gets that file's text in its place. In the documents links are as the repository's host
 shows them (`../../SECURITY.md`); here they become links to the pages.
+
+A cell of a table says which column it is of, for narrow screens: docs/look.css shows a row there as a list.
 """
 
 import os
 import posixpath
 import re
+
+from markdown.extensions import Extension
+from markdown.treeprocessors import Treeprocessor
 
 PAGES = {
     "ARCHITECTURE.md": "explanation/architecture.md",
@@ -28,6 +33,29 @@ def place(target, folder):
     else:
         return None
     return posixpath.relpath(target, folder or ".")
+
+
+class CellLabels(Treeprocessor):
+    """Gives each cell of a table's body the text of its column's head."""
+
+    def run(self, root):
+        for table in root.iter("table"):
+            heads = ["".join(it.itertext()).strip() for it in table.iter("th")]
+            for row in table.iterfind("tbody/tr"):
+                for head, cell in zip(heads, row):
+                    if head:
+                        cell.set("data-label", head)
+
+
+class TableLabels(Extension):
+    def extendMarkdown(self, md):
+        # After what is inline (20), so that a head is plain text.
+        md.treeprocessors.register(CellLabels(md), "cell-labels", 15)
+
+
+def on_config(config):
+    config.markdown_extensions.append(TableLabels())
+    return config
 
 
 def on_page_markdown(markdown, page, config, files):

@@ -52,6 +52,8 @@ const FIXED: &[&str] = &[
     "--disable-gpu",
     "--mute-audio",
     "--window-size=1280,900",
+    // Nor a page of the default profile, which could reach nothing and costs the start of a renderer.
+    "--no-startup-window",
 ];
 
 /// What keeps a browser that others start at the proxy that they are told of.
@@ -66,8 +68,6 @@ pub const KEPT_IN: &[&str] = &[
 
 /// Where nobody looks on.
 const HIDDEN: &[&str] = &["--headless", "--hide-scrollbars"];
-/// Without a window of the default profile, which could reach nothing.
-const SHOWN: &[&str] = &["--no-startup-window"];
 
 /// What `browser.args` may set: `=` and a value are required.
 const ALLOWED: &[&str] = &[
@@ -124,13 +124,10 @@ pub fn check(extra: &[String]) -> Result<()> {
 
 /// Arguments for a profile folder, and those that settings add (see [`check`]); of one flag the last counts.
 pub fn arguments(profile: &Path, extra: &[String], is_shown: bool) -> Vec<String> {
-    let more = if is_shown { SHOWN } else { HIDDEN };
+    let more = if is_shown { &[] } else { HIDDEN };
     let mut all: Vec<String> = FIXED.iter().chain(more).map(|it| (*it).to_owned()).collect();
     all.extend_from_slice(extra);
     all.push(format!("--user-data-dir={}", profile.display()));
-    if !is_shown {
-        all.push("about:blank".to_owned());
-    }
     all
 }
 

@@ -34,6 +34,9 @@ use commis_base::{
     settings::Display,
 };
 
+/// For a killed process to be gone.
+const KILL_TIMEOUT: Duration = Duration::from_secs(3);
+
 /// A running Chromium and its profile folder. Dropping it kills the one and removes the other.
 pub struct Process {
     child: Child,
@@ -52,12 +55,11 @@ impl Process {
         &self.profile.path
     }
 
-    /// Waits for Chromium to end by itself, kills it when it does not, then removes the profile.
+    /// Kills Chromium and removes the profile. Chromium has nothing to save: the profile is new for each start.
     pub async fn finish(mut self) {
-        let patience = Duration::from_secs(3);
-        if tokio::time::timeout(patience, self.child.wait()).await.is_err() {
-            let _ = self.child.kill().await;
-        }
+        self.kill_group();
+        // The kernel ends a killed process in its own time.
+        let _ = tokio::time::timeout(KILL_TIMEOUT, self.child.wait()).await;
         // Helper processes may still be writing for a moment.
         for _ in 0..20 {
             if self.profile.remove() {
@@ -66,6 +68,13 @@ impl Process {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         remove_left();
+    }
+
+    /// The whole group, so that no helper recreates files in the profile.
+    fn kill_group(&self) {
+        if let Some(pid) = self.child.id().and_then(|it| Pid::from_raw(i32::try_from(it).ok()?)) {
+            let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
+        }
     }
 }
 
@@ -305,10 +314,7 @@ impl Drop for Profile {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // The whole group, so that no helper recreates files in the profile.
-        if let Some(pid) = self.child.id().and_then(|it| Pid::from_raw(i32::try_from(it).ok()?)) {
-            let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
-        }
+        self.kill_group();
     }
 }
 

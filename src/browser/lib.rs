@@ -248,14 +248,12 @@ impl Browser {
         process.as_ref().map(|it| it.profile().to_owned())
     }
 
-    /// Ends Chromium in good order and removes its profile. Contexts still in use fail from then on.
+    /// Ends Chromium and removes its profile. Contexts still in use fail from then on.
     pub async fn close(self) -> Result<()> {
         let process = self.0.process.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(process) = process else {
             return Err(Error::new(Code::BrowserFailed, "the browser is closed"));
         };
-        // It may hang up before it answers.
-        let _ = self.0.cdp.run(None, "Browser.close", json!({})).await;
         process.finish().await;
         Ok(())
     }

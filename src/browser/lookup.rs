@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use futures::future::join_all;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
@@ -284,6 +285,32 @@ fn best(nodes: &[AxNode], wanted: &str) -> Vec<Match> {
     fits.iter().map(of).find(|it| !it.is_empty()).unwrap_or_default()
 }
 
+/// How many elements a selector offers to `nth` of an element, in the frame that has the most. Fails with `STEP_FAILED` for what is no
+/// selector.
+pub async fn count(shared: &ContextInner, frames: &[Frame], css: &str) -> Result<usize> {
+    let mut most = 0;
+    for frame in frames {
+        let matches = snippet(shared, frame, "css", css).await?;
+        if matches.len() > most {
+            most = most.max(visible(shared, frame, matches).await.len());
+        }
+    }
+    Ok(most)
+}
+
+/// Those that are visible, or all where none is, in document order; without those that are gone.
+async fn visible(shared: &ContextInner, frame: &Frame, matches: Vec<Match>) -> Vec<(Match, Probe)> {
+    let probes = matches.into_iter().take(MAX_ALIKE).map(async |it| {
+        let probe = probe(shared, frame, it.backend).await?;
+        Some((it, probe))
+    });
+    let mut all: Vec<_> = join_all(probes).await.into_iter().flatten().collect();
+    if all.iter().any(|it| it.1.visible) {
+        all.retain(|it| it.1.visible);
+    }
+    all
+}
+
 async fn choose(
     shared: &ContextInner,
     frame: &Frame,
@@ -298,15 +325,7 @@ async fn choose(
     if let ([one], None) = (matches.as_slice(), nth) {
         return found(one);
     }
-    let mut all = Vec::new();
-    for it in matches.into_iter().take(MAX_ALIKE) {
-        if let Some(probe) = probe(shared, frame, it.backend).await {
-            all.push((it, probe));
-        }
-    }
-    if all.iter().any(|it| it.1.visible) {
-        all.retain(|it| it.1.visible);
-    }
+    let all = visible(shared, frame, matches).await;
     if let Some(nth) = nth {
         return all.get(nth as usize - 1).map_or(FindResult::Nothing, |it| found(&it.0));
     }
@@ -355,13 +374,10 @@ async fn snippet(
     how: &str,
     text: &str,
 ) -> Result<Vec<Match>> {
-    let mut out = Vec::new();
-    for it in objects(shared, frame, how, text).await? {
-        if let Some(node) = node(shared, frame, &it).await {
-            out.push(Match { backend: node.backend_node_id, called: None });
-        }
-    }
-    Ok(out)
+    let found = objects(shared, frame, how, text).await?;
+    let nodes = join_all(found.iter().map(|it| node(shared, frame, it))).await;
+    let all = nodes.into_iter().flatten();
+    Ok(all.map(|it| Match { backend: it.backend_node_id, called: None }).collect())
 }
 
 #[derive(Deserialize)]

@@ -13,8 +13,7 @@ pub use super::archive::Archive;
 use super::{
     context::{Context, QUIET_WHEN_SHOWN},
     element::{Element, Locator},
-    lookup::{self, FindResult},
-    page,
+    lookup, page,
     pending_requests::PAUSE,
     plan::{Choice, Fill, Plan, Step},
     scrolling,
@@ -278,13 +277,8 @@ impl Context {
     async fn count(&self, css: &str) -> u32 {
         let shared = self.shared();
         let Ok(frames) = shared.frames_within().await else { return MAX_ELEMENTS };
-        for at in 1..=MAX_ELEMENTS {
-            if let Ok(FindResult::Nothing) = lookup::find(shared, &frames, &nth(css, at), &[]).await
-            {
-                return at - 1;
-            }
-        }
-        MAX_ELEMENTS
+        let found = lookup::count(shared, &frames, css).await;
+        found.ok().and_then(|it| it.try_into().ok()).unwrap_or(MAX_ELEMENTS).min(MAX_ELEMENTS)
     }
 }
 

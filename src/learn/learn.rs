@@ -493,11 +493,18 @@ impl<'a> Run<'a> {
                 let redact = &self.cx.settings.redact;
                 let sentence = self.task.filled_sentence(example);
                 let values = self.task.example(example);
+                if content.is_none() && path.as_os_str().is_empty() {
+                    return Err(missing_content_error());
+                }
+                // Its page is rendered next: the browser starts while the file is read.
+                let browser = renders_har(&self.cx.settings).then(|| self.cx.browser.start());
                 let imported = match content {
-                    Some(bytes) => har::import(bytes, &sentence, values)?,
-                    None if path.as_os_str().is_empty() => return Err(missing_content_error()),
-                    None => har::open(path, expected, &sentence, values, redact)?,
+                    Some(bytes) => har::import(bytes, &sentence, values),
+                    None => har::open(path, expected, &sentence, values, redact),
                 };
+                let imported = imported.inspect_err(|_| {
+                    browser.as_ref().inspect(|it| it.abort());
+                })?;
                 self.skipped = imported.skipped;
                 self.notes.extend(self.task.nothing_sent(&self.cx.policy, &imported.recording.url));
                 source = Some((path, imported.unchanged()));

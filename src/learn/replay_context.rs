@@ -92,12 +92,17 @@ impl BrowserPool {
                 }
             }
         }
+        let (browser, context) = self.launch().await?;
+        (held.browser, held.contexts) = (Some(browser), 1);
+        Ok(context)
+    }
+
+    async fn launch(&self) -> Result<(Browser, Context)> {
         let exe = find_chromium(self.settings.path.as_deref())?;
         let browser = Browser::launch_with(&exe, Arc::clone(&self.policy), &self.settings).await?;
         tracing::info!(version = browser.version(), "browser started");
         let context = browser.context().await?;
-        (held.browser, held.contexts) = (Some(browser), 1);
-        Ok(context)
+        Ok((browser, context))
     }
 
     async fn replace_grown(&self, held: &mut PoolState) {
@@ -127,10 +132,24 @@ impl BrowserPool {
             }
             // Who wants one next is told what is wrong.
             let Ok(context) = browser.context().await else { return };
-            all.spare = Some(context);
             all.contexts += 1;
-            all.spares += 1;
-            tokio::spawn(forget(Arc::downgrade(&held), all.spares));
+            all.keep_spare(context, &held);
+        })
+    }
+
+    /// Starts a browser with its first context in the background, where none is running. That context is forgotten as one that
+    /// [`Self::prepare`] makes.
+    pub fn start(&self) -> JoinHandle<()> {
+        let this = self.clone();
+        tokio::spawn(async move {
+            let mut all = this.held.lock().await;
+            if all.browser.is_some() {
+                return;
+            }
+            // Who wants a context next is told what is wrong.
+            let Ok((browser, context)) = this.launch().await else { return };
+            (all.browser, all.contexts) = (Some(browser), 1);
+            all.keep_spare(context, &this.held);
         })
     }
 
@@ -147,6 +166,15 @@ impl BrowserPool {
             // It is going away either way.
             let _ = browser.close().await;
         }
+    }
+}
+
+impl PoolState {
+    /// `held` is where this state is.
+    fn keep_spare(&mut self, context: Context, held: &Arc<Mutex<Self>>) {
+        self.spare = Some(context);
+        self.spares += 1;
+        tokio::spawn(forget(Arc::downgrade(held), self.spares));
     }
 }
 
@@ -557,6 +585,10 @@ mod tests {
         let page = "http://forum.test/";
         pool.prepare().await.unwrap();
         assert!(!ahead().await, "nobody asked for a browser yet");
+        for _ in 0..2 {
+            pool.start().await.unwrap();
+            assert_eq!((ahead().await, pool.held.lock().await.contexts), (true, 1));
+        }
         let mut first = pool.context().await.unwrap();
         pool.prepare().await.unwrap();
         assert!(ahead().await);
