@@ -285,14 +285,14 @@ fn best(nodes: &[AxNode], wanted: &str) -> Vec<Match> {
     fits.iter().map(of).find(|it| !it.is_empty()).unwrap_or_default()
 }
 
-/// How many elements a selector offers to `nth` of an element, in the frame that has the most. Fails with `STEP_FAILED` for what is no
-/// selector.
-pub async fn count(shared: &ContextInner, frames: &[Frame], css: &str) -> Result<usize> {
+/// How many visible elements a selector finds, in the frame that has the most. Fails with `STEP_FAILED` for what is no selector.
+pub async fn count_visible(shared: &ContextInner, frames: &[Frame], css: &str) -> Result<usize> {
     let mut most = 0;
     for frame in frames {
         let matches = snippet(shared, frame, "css", css).await?;
         if matches.len() > most {
-            most = most.max(visible(shared, frame, matches).await.len());
+            let found = visible(shared, frame, matches).await;
+            most = most.max(found.iter().filter(|it| it.1.visible).count());
         }
     }
     Ok(most)

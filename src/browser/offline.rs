@@ -38,6 +38,8 @@ const STEP_TIMEOUT: Duration = Duration::from_secs(2);
 const STEP_SHARE: u32 = 5;
 /// Fields that people type a search into.
 const FIELDS: &str = ":is(input[type=search],input[type=text],input:not([type]),input[role=searchbox],input[role=combobox],textarea,[contenteditable][role=searchbox],[contenteditable][role=combobox]):not([aria-hidden=true],[readonly],[disabled])";
+/// Which of them are tried first: a script asked for the data, and a form with an address rather leads to another page.
+const FIELD_ORDER: [&str; 2] = [":not(form[action] *)", ":is(form[action] *)"];
 /// Parts of a page that ask for their content when they are opened.
 const TABS: &str =
     "[role=tab]:not([aria-selected=true]),summary,[aria-expanded=false][aria-controls]";
@@ -127,7 +129,14 @@ impl Context {
         (before, value): (&RawPage, &str),
         actions: &[Action],
     ) -> Result<Option<RawPage>> {
-        let (fields, tabs) = (self.count(FIELDS).await, self.count(TABS).await);
+        let mut fields = Vec::new();
+        for css in FIELD_ORDER.map(|it| format!("{FIELDS}{it}")) {
+            let found = self.count_visible(&css).await;
+            fields.extend((1..=found).map(|at| nth(&css, at)));
+        }
+        fields.truncate(MAX_ELEMENTS as usize);
+        let tabs = self.count_visible(TABS).await;
+        let has_fields = !fields.is_empty();
         let lists = actions.iter().filter_map(|it| it.control.as_ref());
         let mut is_untouched = true;
         for it in lists.filter(|it| it.kind == "select" && it.sent_value(value).is_some()) {
@@ -148,8 +157,8 @@ impl Context {
             |page: &RawPage| archive.is_rendered() && page.visible_text != before.visible_text;
         // What it asked for may have gone again with a key.
         let mut unchanged = None;
-        for at in 1..=fields {
-            let fill = || Step::Fill(Fill { element: nth(FIELDS, at), value: value.to_owned() });
+        for element in fields {
+            let fill = || Step::Fill(Fill { element: element.clone(), value: value.to_owned() });
             let enter = Step::Press("Enter".to_owned());
             let opens = !std::mem::take(&mut is_untouched);
             // A field that takes no text: those after it are most often of the same kind.
@@ -183,7 +192,7 @@ impl Context {
             return Ok(unchanged);
         }
         // Some pages ask on their own, but only after a while; where something was typed, it was granted.
-        if fields > 0 || archive.last_carrier().is_none() {
+        if has_fields || archive.last_carrier().is_none() {
             return Ok(None);
         }
         if !is_untouched && self.attempt(ways, Vec::new(), true).await?.is_none() {
@@ -273,12 +282,12 @@ impl Context {
         }
     }
 
-    /// How many elements of the open page a selector finds, up to `MAX_ELEMENTS`; where that cannot be told, that many.
-    async fn count(&self, css: &str) -> u32 {
+    /// How many visible elements of the open page a selector finds, up to `MAX_ELEMENTS`; where that cannot be told, that many.
+    async fn count_visible(&self, css: &str) -> u32 {
         let shared = self.shared();
         let Ok(frames) = shared.frames_within().await else { return MAX_ELEMENTS };
-        let found = lookup::count(shared, &frames, css).await;
-        found.ok().and_then(|it| it.try_into().ok()).unwrap_or(MAX_ELEMENTS).min(MAX_ELEMENTS)
+        let found = lookup::count_visible(shared, &frames, css).await;
+        found.map_or(MAX_ELEMENTS, |it| it.min(MAX_ELEMENTS as usize) as u32)
     }
 }
 

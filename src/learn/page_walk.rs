@@ -16,7 +16,7 @@ use commis_recipe::{
     registry::{Registry, Source},
 };
 use commis_runner::{
-    RecipeRunResult,
+    RecipeRunResult, RunTimings,
     pages::{PageAnswer, PageWalk},
 };
 use commis_state::State;
@@ -126,7 +126,7 @@ impl RecipeRunner<'_> {
         if extent.max_pages == Some(1) {
             return self.call(recipe, params, fallback).await;
         }
-        let (mut all, mut count) = (Vec::new(), 0);
+        let (mut all, mut count, mut timings) = (Vec::new(), 0, RunTimings::default());
         loop {
             let mut page = |mut items: Vec<Value>, _: Option<&str>| {
                 all.append(&mut items);
@@ -135,6 +135,7 @@ impl RecipeRunner<'_> {
             let first = FirstCall::Called(fallback);
             let mut ran = self.walk(recipe, params, first, &extent, &mut page).await?;
             count += ran.pages.unwrap_or(0);
+            timings += ran.timings_ms;
             let is_own_limit =
                 ran.error_code == Some(Code::RateLimited.as_str()) && ran.status_code.is_none();
             if is_own_limit && ran.continue_from.is_some() && count > 0 && count < max_pages {
@@ -143,6 +144,7 @@ impl RecipeRunner<'_> {
                 extent.max_pages = Some(max_pages - count);
                 continue;
             }
+            ran.timings_ms = timings;
             if ran.success {
                 (ran.items, ran.pages) = (Some(all.len() as u64), Some(count));
                 ran.data = std::mem::take(&mut all).into();
@@ -224,6 +226,7 @@ struct Walk<'a> {
     cut: Option<u64>,
     failed: bool,
     attempts: u32,
+    timings: RunTimings,
     warnings: Vec<String>,
 }
 
@@ -239,6 +242,7 @@ impl<'a> Walk<'a> {
             cut: None,
             failed: false,
             attempts: 0,
+            timings: RunTimings::default(),
             warnings: Vec::new(),
         }
     }
@@ -246,6 +250,7 @@ impl<'a> Walk<'a> {
     /// The new items of a page; `None` where it has none to give.
     fn take(&mut self, result: &mut RecipeRunResult) -> Result<Option<Vec<Value>>> {
         self.attempts += result.attempts;
+        self.timings += result.timings_ms;
         let code = result.error_code.and_then(Code::from_wire);
         if !result.success {
             // What is not there after the last page ends the list.
@@ -315,6 +320,7 @@ impl<'a> Walk<'a> {
             self.extent.narrowing.condition.as_ref().map(|_| self.sieve.filtered_count());
         out.pages = Some(self.pages);
         out.attempts = self.attempts;
+        out.timings_ms = self.timings;
         self.warnings.extend(self.inner.warnings());
         self.warnings.dedup();
         out.warnings = self.warnings;

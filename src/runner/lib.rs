@@ -163,6 +163,20 @@ pub struct RunTimings {
     pub total: f64,
 }
 
+impl std::ops::AddAssign for RunTimings {
+    fn add_assign(&mut self, it: Self) {
+        self.validate += it.validate;
+        self.dns += it.dns;
+        self.connect += it.connect;
+        self.ttfb += it.ttfb;
+        self.download += it.download;
+        self.extract += it.extract;
+        self.shape += it.shape;
+        self.total += it.total;
+        self.round();
+    }
+}
+
 impl RunTimings {
     fn add(&mut self, it: Timings) {
         self.validate += millis(it.validate);

@@ -21,6 +21,9 @@ use commis_recipe::yaml;
 
 type Strings = BTreeMap<String, String>;
 
+const RECORDED: &str = commis_recipe::file_facts::RECORDED;
+const FACTS: &str = r#"{"name": "a.pdf", "type": "application/pdf", "size": 1, "sha256": "0"}"#;
+
 fn strings(all: &[(&str, &str)]) -> Strings {
     all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
@@ -58,6 +61,9 @@ async fn shop(pages: Arc<AtomicUsize>) -> PublicHttp {
         .route("/", get(page))
         .route("/search", get(search))
         .route("/guarded", post(guarded))
+        // A PDF, and what only says that it is one.
+        .route("/price-list", get(|| async { ([("content-type", "application/pdf")], "%PDF-1.7") }))
+        .route("/said", get(|| async { ([("content-type", RECORDED)], FACTS) }))
         .route("/config", get(|| async { Json(json!({"keys": {"token": "T-1"}})) }))
         .route(
             "/status/{n}",
@@ -118,6 +124,24 @@ async fn a_search() {
     assert!(out.hint.unwrap().contains("pot"));
     let out = run_with(&[("q", "x"), ("z", "y")]).await;
     assert_eq!(out.error_code, Some("PARAM_INVALID"));
+}
+
+#[tokio::test]
+async fn a_site_does_not_say_what_a_file_is() {
+    let http = shop(Arc::default()).await;
+    let ask = async |path: &str| {
+        let request = format!(
+            "  method: GET\n  url: http://shop.test/{path}\n  query: [{{name: q, value: '{{q}}'}}]"
+        );
+        let response = "response: {type: json, framing: file, media_type: application/pdf}";
+        let q = strings(&[("q", "pot")]);
+        run(&recipe(&request, response), &q, &Strings::new(), &http).await
+    };
+    let file = ask("price-list").await;
+    assert!(file.success, "{:?}", file.error);
+    assert_eq!((&file.data["name"], &file.data["size"]), (&json!("price-list"), &json!(8)));
+    let said = ask("said").await;
+    assert_eq!((said.error_code, &said.data), (Some("PARSE_ERROR"), &Value::Null));
 }
 
 #[tokio::test]

@@ -553,7 +553,7 @@ impl McpHandler {
         self.daemon.watches.store.get(name).await.is_ok_and(|it| it.private)
     }
 
-    pub(super) fn answer_result(answer: Answer) -> CallToolResult {
+    pub(super) fn answer_result(mut answer: Answer) -> CallToolResult {
         let (shown, cut) = shape::truncate(&answer.data, MAX_TEXT);
         let mut text = shown.to_string();
         if cut {
@@ -567,11 +567,10 @@ impl McpHandler {
             let _ = write!(text, "\n({})", pagination::describe(items, answer.meta.total));
         }
         let mut blocks = vec![ContentBlock::text(text)];
-        let mut run = answer.meta.clone();
-        blocks.extend(run.file.take().map(|it| file_resource(it, &answer.data)));
+        blocks.extend(answer.meta.file.take().map(|it| file_resource(it, &answer.data)));
         let mut out = CallToolResult::success(blocks);
         let mut meta = MetaObject::new();
-        if let Ok(it) = serde_json::to_value(&run) {
+        if let Ok(it) = serde_json::to_value(&answer.meta) {
             meta.0.insert("commis/run".to_owned(), it);
         }
         out.meta = Some(meta);
