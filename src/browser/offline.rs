@@ -38,8 +38,10 @@ const STEP_TIMEOUT: Duration = Duration::from_secs(2);
 const STEP_SHARE: u32 = 5;
 /// Fields that people type a search into.
 const FIELDS: &str = ":is(input[type=search],input[type=text],input:not([type]),input[role=searchbox],input[role=combobox],textarea,[contenteditable][role=searchbox],[contenteditable][role=combobox]):not([aria-hidden=true],[readonly],[disabled])";
-/// Which of them are tried first: a script asked for the data, and a form with an address rather leads to another page.
-const FIELD_ORDER: [&str; 2] = [":not(form[action] *)", ":is(form[action] *)"];
+/// Which of them are tried first: a script asked for the data. What a form sends to its address rather leads to another page, and a
+/// field without a name is never sent.
+const FIELD_ORDER: [&str; 2] =
+    [":is(:not([name]),:not(form[action] *))", "[name]:is(form[action] *)"];
 /// Parts of a page that ask for their content when they are opened.
 const TABS: &str =
     "[role=tab]:not([aria-selected=true]),summary,[aria-expanded=false][aria-controls]";

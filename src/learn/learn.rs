@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 
 use super::{
     context::{LearnContext, LearnResult, ModelUse, RedoScope},
+    downloaded_file,
     drive::{asks_for_pause, drive, only_reads, plan},
     fresh::{Freshness, check_freshness},
     manual, own_address, page_of_har,
@@ -536,6 +537,7 @@ impl<'a> Run<'a> {
                 self.cx.pacer.record_end(&plan.url).await;
                 let mut driven = driven.map_err(|it| it.keep(self.folder))?;
                 own_address::fetch_page_address(&context, &mut driven).await;
+                downloaded_file::fetch_download(&context, &mut driven).await;
                 logins::absorb(login.as_ref(), &context).await?;
                 self.keep_memory_token(&mut driven, login.as_ref()).await?;
                 (driven, Some(context))

@@ -5,6 +5,7 @@ mod choose;
 pub mod completion_cache;
 mod consult;
 mod context;
+mod downloaded_file;
 mod drive;
 mod dry_run;
 mod explain;
