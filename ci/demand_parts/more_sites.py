@@ -1,6 +1,6 @@
 """More sites of the same classes, in the shapes that sites behind a login often have. They represent no commands."""
 
-from sites import Site, field, go, press, records, wait
+from sites import Site, field, go, press, record, records, wait
 
 
 def by_field(label, key, button, shown):
@@ -119,5 +119,17 @@ MORE = [
     Site(
         "d4-ripples", "D", 0, "ripples.test", "List all ripples about {topic} with text, author and date", by_field("Topic", "topic", "Show ripples", "Ripples about")("ripples.test"),
         of("topic", "owls", "moss", "tides", "granite"), records("text", "by", "on"), ordered=True,
+    ),
+    Site(
+        # The page only leads to the file, by a link.
+        "g2-permit-file", "G", 0, "permits.test", "Get the permit with the number {number}",
+        [go("permits.test"), field("Number", "{number}"), press("Find permit"), wait("Permit {number}"), {"click": {"role": "link", "name": "Download the permit"}}],
+        of("number", 7, 12, 31, 144), record, one=True,
+    ),
+    Site(
+        # By a button of a script; a text, which is a file all the same.
+        "g4-inspections", "G", 0, "inspections.test", "Export the inspections of permit {number}",
+        [go("inspections.test"), field("Number", "{number}"), press("Find permit"), wait("Permit {number}"), press("Export inspections")],
+        of("number", 207, 1312, 31, 44), record, one=True,
     ),
 ]

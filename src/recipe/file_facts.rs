@@ -30,6 +30,11 @@ pub fn is_attachment(headers: &[(String, String)]) -> bool {
     })
 }
 
+/// Whether bytes of that MIME type are a file, even if they happen to be text.
+pub fn is_file_type(mime: &str) -> bool {
+    SIGNATURES.iter().any(|it| it.0 == mime)
+}
+
 /// `{name, type, size, sha256}`: the name that the site gives it, else the last part of its address; the MIME type, without
 /// parameters; its bytes; their digest, in lower-case hexadecimal.
 pub fn describe(mime: &str, headers: &[(String, String)], url: &str, body: &[u8]) -> Value {

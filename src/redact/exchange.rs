@@ -183,6 +183,7 @@ pub fn open_answer(
             measured.measures.listings = std::mem::take(&mut page.listings);
             (Answer::Html(text, page), Some(measured))
         }
+        ParsedBody::Text(_) if is_text_file(raw) => describe_file(raw, share, meter),
         ParsedBody::Text(text) => {
             meter.words(&text);
             (Answer::Text(text), Some(meter.finish(None)))
@@ -194,19 +195,33 @@ pub fn open_answer(
             }
             None => (Answer::None, None),
         },
-        ParsedBody::Binary => match raw.body.bytes().filter(|_| is_file(raw)) {
-            Some(bytes) => {
-                let (mime, headers) = (essence(&raw.mime), &raw.response_headers);
-                let facts = file_facts::describe(&mime, headers, raw.url.as_str(), &bytes);
-                meter.json(&facts);
-                let measured = meter.finish(Some(&facts));
-                let frame = JsonFrame { framing: Some(Framing::File), callback: None };
-                (Answer::Json(frame, shape::PrunedValue::new(facts, share), false), Some(measured))
-            }
-            None => (Answer::Binary, None),
-        },
+        ParsedBody::Binary if is_file(raw) => describe_file(raw, share, meter),
+        ParsedBody::Binary => (Answer::Binary, None),
         ParsedBody::None => (Answer::None, None),
     }
+}
+
+/// What is kept of a file: its facts.
+fn describe_file(
+    raw: &RawExchange,
+    share: usize,
+    mut meter: Meter<'_>,
+) -> (Answer, Option<BodyMeasures>) {
+    let Some(bytes) = raw.body.bytes() else { return (Answer::Binary, None) };
+    let facts =
+        file_facts::describe(&essence(&raw.mime), &raw.response_headers, raw.url.as_str(), &bytes);
+    meter.json(&facts);
+    let measured = meter.finish(Some(&facts));
+    let frame = JsonFrame { framing: Some(Framing::File), callback: None };
+    (Answer::Json(frame, shape::PrunedValue::new(facts, share), false), Some(measured))
+}
+
+/// Whether a text is a file that a page was left for, such as a CSV export. What scripts ask for is data, whatever it is named.
+fn is_text_file(raw: &RawExchange) -> bool {
+    raw.resource_type == ResourceType::Document
+        && matches!(raw.status, Some(200..300))
+        && (file_facts::is_attachment(&raw.response_headers)
+            || file_facts::is_file_type(&essence(&raw.mime)))
 }
 
 /// Whether an answer is a file that the site gives, and no picture of its page.

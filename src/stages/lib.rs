@@ -15,6 +15,7 @@ mod cursors;
 mod dates;
 mod detail;
 pub mod doubts;
+mod download;
 mod endpoint;
 mod extraction;
 mod fan_out;

@@ -8,6 +8,7 @@ use url::Url;
 pub use super::endpoint::operation;
 use super::{
     doubts::{Doubt, doubts},
+    download::last_download,
     endpoint::{body_names, endpoint_key, is_further_page},
     extraction::holds_references,
     pages::continues,
@@ -87,8 +88,14 @@ pub fn order<'a>(
     settings: &RankingSettings,
 ) -> Ranking<'a> {
     let weights = weights(settings);
-    let (mut all, set_aside) = scored(recording, second);
+    let (mut all, mut set_aside) = scored(recording, second);
     without_opaque(&mut all);
+    let download = last_download(recording);
+    if let Some(id) = download {
+        let count = all.len() as u32;
+        all.retain(|it| it.exchange.id == id);
+        set_aside.insert("not the downloaded file".to_owned(), count - all.len() as u32);
+    }
     let main = target_block::of_first(recording, second).map(|it| it.at);
     if let Some(main) = main {
         weigh_by_page_items(&mut all, recording, main);
@@ -125,7 +132,11 @@ pub fn order<'a>(
     ranked.sort_by(|(a, _), (b, _)| b.score_bp.cmp(&a.score_bp).then(a.exchange.cmp(&b.exchange)));
     drop_variants(&mut ranked, &recording.page.url, is_unseen);
     let nothing = NOTHING + if recording.typed.is_empty() { 0 } else { NOTHING_TYPED };
-    let confidences = confidences(&ranked, &weights, nothing);
+    let confidences = match download {
+        // What the steps came to is known.
+        Some(_) => vec![10_000; ranked.len()],
+        None => confidences(&ranked, &weights, nothing),
+    };
     for (it, confidence) in ranked.iter_mut().zip(confidences) {
         it.0.confidence_bp = confidence;
     }

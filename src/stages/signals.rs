@@ -15,7 +15,8 @@ use super::{
     terms::{ExchangeWords, Terms, split, words},
 };
 use commis_artifacts::recording::{
-    BodyStatus, Excerpt, Exchange, InitiatorKind, ResourceType, SessionRecording,
+    Action, ActionKind, BodyStatus, Excerpt, Exchange, InitiatorKind, ResourceType,
+    SessionRecording,
 };
 use commis_net::egress::site_of;
 use commis_recipe::blocks::asks_for_one;
@@ -230,11 +231,7 @@ pub struct SignalContext<'a> {
 
 impl<'a> SignalContext<'a> {
     pub fn new(recording: &'a SessionRecording) -> Self {
-        let last_action = recording
-            .actions
-            .iter()
-            .rposition(|it| it.kind != commis_artifacts::recording::ActionKind::WaitFor)
-            .map(|it| it as u32);
+        let last_action = last_action(recording);
         let typed: Vec<&str> = recording.typed.values().map(String::as_str).collect();
         let terms = Terms::new(&recording.task, &typed);
         let hosts = [&recording.page.url, &recording.url].map(|it| Url::parse(it).ok());
@@ -341,6 +338,12 @@ impl SignalContext<'_> {
                     && !self.terms.ask_for(it)
             })
     }
+}
+
+/// The last action that was no waiting, by its position.
+pub fn last_action(recording: &SessionRecording) -> Option<u32> {
+    let is_act = |it: &Action| it.kind != ActionKind::WaitFor;
+    recording.actions.iter().rposition(is_act).map(|it| it as u32)
 }
 
 /// Shares of every signal that is not zero. `follows_input` comes from the second recording and is the caller's.

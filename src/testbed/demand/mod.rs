@@ -9,6 +9,7 @@ pub mod bearers;
 pub mod chains;
 pub mod composed;
 pub mod cookies;
+pub mod downloads;
 pub mod feeds;
 pub mod further;
 pub mod members;
@@ -56,6 +57,8 @@ pub fn expected(
         "shutterly.test" => Some(members::notices(account, text("kind"))),
         "quayside.test" => chains::sailings(text("from"), text("to"), text("date")),
         "playbill.test" => Some(chains::poster_facts(text("number"), text("rendering"))),
+        "permits.test" => Some(downloads::permit_facts(text("number"))),
+        "inspections.test" => Some(downloads::inspection_facts(text("number"))),
         "frontrow.test" => Some(chains::entries(text("list"), ask.number("limit", 30, 30))),
         "spore.test" => Some(feeds::finds(text("place"))),
         "warble.test" => Some(feeds::timeline(account, state)),
