@@ -497,8 +497,10 @@ impl<'a> Run<'a> {
                 if content.is_none() && path.as_os_str().is_empty() {
                     return Err(missing_content_error());
                 }
-                // Its page is rendered next: the browser starts while the file is read.
-                let browser = renders_har(&self.cx.settings).then(|| self.cx.browser.start());
+                // The browser of its page starts while the file is read.
+                let has_page = renders_har(&self.cx.settings)
+                    && page_of_har::begins_with_page(path, content.as_deref());
+                let browser = has_page.then(|| self.cx.browser.start());
                 let imported = match content {
                     Some(bytes) => har::import(bytes, &sentence, values),
                     None => har::open(path, expected, &sentence, values, redact),

@@ -1,5 +1,7 @@
 //! What the page of a HAR showed: it is opened again in Chromium, and answered from the file.
 
+use std::{fs::File, io::Read as _, path::Path};
+
 use super::BrowserPool;
 use commis_base::error::{Code, Result};
 use commis_browser::offline::Archive;
@@ -7,6 +9,25 @@ use commis_redact::raw::{RawPage, RawRecording};
 
 const RENDERED: &str =
     "the page of the recording was opened again, answered from the recording alone";
+
+/// By so much of a HAR it is guessed whether it has a page. A browser records the page first.
+const HEAD: u64 = 256 << 10;
+
+/// Whether a HAR, the file or its content, rather begins with a page: then its browser can start while the rest is read. Without one
+/// there would be nothing to render.
+pub fn begins_with_page(path: &Path, content: Option<&[u8]>) -> bool {
+    let mut head = Vec::new();
+    match content {
+        Some(bytes) => head.extend_from_slice(&bytes[..bytes.len().min(HEAD as usize)]),
+        None => {
+            let read = File::open(path).and_then(|it| it.take(HEAD).read_to_end(&mut head));
+            if read.is_err() {
+                return false;
+            }
+        }
+    }
+    memchr::memmem::find(&head, b"text/html").is_some()
+}
 
 /// Puts what the page shows into the recording, where it comes to the recorded requests; a note says so, or why not: without a page,
 /// values decide.
@@ -55,4 +76,22 @@ async fn page(
     let mut context = browser.context().await?;
     // What was drawn is known: nobody waits for the end of its context.
     context.render(archive, &raw.typed, &raw.actions).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_har_begins_with_its_page() {
+        let har = |mime: &str| format!(r#"{{"log": {{"entries": [{{"mimeType": "{mime}"}}]}}}}"#);
+        let page = har("text/html; charset=utf-8");
+        assert!(begins_with_page(Path::new(""), Some(page.as_bytes())));
+        assert!(!begins_with_page(Path::new(""), Some(har("application/json").as_bytes())));
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.har");
+        commis_base::files::save(&file, page.as_bytes()).unwrap();
+        assert!(begins_with_page(&file, None));
+        assert!(!begins_with_page(&folder.path().join("missing.har"), None));
+    }
 }
