@@ -14,8 +14,9 @@ use commis_redact::raw::{RawBody, RawExchange, RawRecording};
 
 const NOTE: &str = "the file that the page downloaded was asked for once more";
 
-/// Asks for the file that was downloaded last, where a GET did. A failure, and an answer of another type, add nothing.
-pub async fn fetch_download(context: &Context, raw: &mut RawRecording) {
+/// Asks for the file that was downloaded last, where a GET did. A failure, and an answer of another type, add nothing. Where only reads
+/// are allowed, `reads_only`, it has to be a request that the browser was allowed.
+pub async fn fetch_download(context: &Context, raw: &mut RawRecording, reads_only: bool) {
     let is_download = |it: &&mut RawExchange| {
         matches!(it.resource_type, ResourceType::Document | ResourceType::Iframe)
             && it.method == "GET"
@@ -39,7 +40,7 @@ pub async fn fetch_download(context: &Context, raw: &mut RawRecording) {
     // What a link marks as a download, Chromium asks for out of the page's sight.
     let refused = raw.blocked.iter().rfind(|it| it.code == Code::DownloadBlocked.as_str());
     let Some(url) = refused.and_then(|it| Url::parse(&it.url).ok()) else { return };
-    if !matches!(url.scheme(), "http" | "https") {
+    if reads_only || !matches!(url.scheme(), "http" | "https") {
         return;
     }
     let request = get(&url, &[]);

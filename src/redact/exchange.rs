@@ -218,7 +218,7 @@ fn describe_file(
 
 /// Whether a text is a file that a page was left for, such as a CSV export. What scripts ask for is data, whatever it is named.
 fn is_text_file(raw: &RawExchange) -> bool {
-    raw.resource_type == ResourceType::Document
+    matches!(raw.resource_type, ResourceType::Document | ResourceType::Iframe)
         && matches!(raw.status, Some(200..300))
         && (file_facts::is_attachment(&raw.response_headers)
             || file_facts::is_file_type(&essence(&raw.mime)))

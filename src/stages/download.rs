@@ -9,7 +9,7 @@ pub fn last_download(recording: &SessionRecording) -> Option<u32> {
     let last = last_action(recording)?;
     let is_it = |it: &&Exchange| {
         it.framing == Some(Framing::File)
-            && it.resource_type == ResourceType::Document
+            && matches!(it.resource_type, ResourceType::Document | ResourceType::Iframe)
             && it.after_action == Some(last)
             && it.url != recording.page.url
     };

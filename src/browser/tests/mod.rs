@@ -112,10 +112,10 @@ async fn a_search_is_recorded() {
         return;
     };
     println!("launch {:?} {}", begun.elapsed(), browser.version());
-    assert_eq!(browser.sandboxed().await, Some(true));
     let begun = Instant::now();
     let mut context = browser.context().await.unwrap();
     println!("context {:?}", begun.elapsed());
+    assert_eq!(browser.sandboxed().await, Some(true));
     let begun = Instant::now();
     let steps = "
 - fill: {role: searchbox, name: Search, value: red hät}
