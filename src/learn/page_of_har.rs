@@ -16,17 +16,16 @@ const HEAD: u64 = 256 << 10;
 /// Whether a HAR, the file or its content, rather begins with a page: then its browser can start while the rest is read. Without one
 /// there would be nothing to render.
 pub fn begins_with_page(path: &Path, content: Option<&[u8]>) -> bool {
-    let mut head = Vec::new();
-    match content {
-        Some(bytes) => head.extend_from_slice(&bytes[..bytes.len().min(HEAD as usize)]),
-        None => {
-            let read = File::open(path).and_then(|it| it.take(HEAD).read_to_end(&mut head));
-            if read.is_err() {
-                return false;
-            }
-        }
-    }
-    memchr::memmem::find(&head, b"text/html").is_some()
+    let mut read = Vec::new();
+    let head = match content {
+        Some(bytes) => &bytes[..bytes.len().min(HEAD as usize)],
+        // A file that cannot be read has no page.
+        None => match File::open(path).and_then(|it| it.take(HEAD).read_to_end(&mut read)) {
+            Ok(_) => &read,
+            Err(_) => return false,
+        },
+    };
+    memchr::memmem::find(head, b"text/html").is_some()
 }
 
 /// Puts what the page shows into the recording, where it comes to the recorded requests; a note says so, or why not: without a page,
