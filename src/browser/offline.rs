@@ -149,7 +149,7 @@ impl Context {
             let element = Element { by: Locator::Css(css), nth: None };
             let steps = vec![Step::Select(Choice { element, value: value.to_owned() })];
             let opens = !std::mem::take(&mut is_untouched);
-            if let Some(page) = self.attempt(archive, ways, steps, opens).await?
+            if let Some(page) = self.attempt(ways, steps, opens).await?
                 && archive.is_rendered()
             {
                 return self.at_rest(ways, page).await.map(Some);
@@ -181,7 +181,7 @@ impl Context {
         for at in 1..=tabs {
             let opens = !std::mem::take(&mut is_untouched);
             let steps = vec![Step::Click(nth(TABS, at))];
-            let Some(mut page) = self.attempt(archive, ways, steps, opens).await? else { break };
+            let Some(mut page) = self.attempt(ways, steps, opens).await? else { break };
             if archive.is_rendered() {
                 page = self.at_rest(ways, page).await?;
             }
@@ -197,7 +197,7 @@ impl Context {
         if has_fields || archive.last_carrier().is_none() {
             return Ok(None);
         }
-        if !is_untouched && self.attempt(archive, ways, Vec::new(), true).await?.is_none() {
+        if !is_untouched && self.attempt(ways, Vec::new(), true).await?.is_none() {
             return Ok(None);
         }
         self.typing_pause(ways.timeout).await;
@@ -221,7 +221,7 @@ impl Context {
         steps: Vec<Step>,
         opens: bool,
     ) -> Result<Option<RawPage>> {
-        let typed = self.attempt(archive, ways, steps, opens).await?;
+        let typed = self.attempt(ways, steps, opens).await?;
         let Some(page) = typed else { return Ok(None) };
         if archive.is_rendered() {
             return self.at_rest(ways, page).await.map(Some);
@@ -237,15 +237,12 @@ impl Context {
     /// that this way does not lead there. Fails with `BROWSER_FAILED`.
     async fn attempt(
         &mut self,
-        archive: &Archive,
         ways: &Ways,
         steps: Vec<Step>,
         opens: bool,
     ) -> Result<Option<RawPage>> {
         let plan = ways.plan(steps);
         let done = if opens {
-            // What an earlier attempt asked for says nothing of this one.
-            archive.start();
             self.record_then(&plan, || ()).await
         } else {
             self.record_open_page(&plan).await
