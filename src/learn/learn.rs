@@ -539,8 +539,7 @@ impl<'a> Run<'a> {
                 self.cx.pacer.record_end(&plan.url).await;
                 let mut driven = driven.map_err(|it| it.keep(self.folder))?;
                 own_address::fetch_page_address(&context, &mut driven).await;
-                let reads_only = self.task.reads_only;
-                downloaded_file::fetch_download(&context, &mut driven, reads_only).await;
+                downloaded_file::fetch_download(&context, &mut driven).await;
                 logins::absorb(login.as_ref(), &context).await?;
                 self.keep_memory_token(&mut driven, login.as_ref()).await?;
                 (driven, Some(context))

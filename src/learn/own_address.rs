@@ -7,7 +7,7 @@ use url::Url;
 
 use commis_artifacts::recording::{Initiator, InitiatorKind, ResourceType, TargetKind, Timing};
 use commis_browser::Context;
-use commis_net::transport::{PreparedRequest, Reply};
+use commis_net::transport::PreparedRequest;
 use commis_recipe::model::TransportKind;
 use commis_redact::{
     json_of,
@@ -35,24 +35,13 @@ pub async fn fetch_page_address(context: &Context, raw: &mut RawRecording) {
         return;
     }
     raw.notes.push("the page's own address was asked for, which a script had put there".to_owned());
-    let exchange = document(raw, url, request, reply);
-    raw.exchanges.push(exchange);
-}
-
-/// A request for a document that the recording's browser did not keep, as one after the last action.
-pub fn document(
-    raw: &RawRecording,
-    url: Url,
-    request: PreparedRequest,
-    reply: Reply,
-) -> RawExchange {
-    RawExchange {
+    raw.exchanges.push(RawExchange {
         method: request.method,
         request_headers: request.headers,
         request_body: None,
         status: Some(reply.status),
-        mime: reply.mime(),
         response_headers: reply.headers,
+        mime,
         resource_type: ResourceType::Document,
         initiator: Initiator {
             kind: InitiatorKind::Other,
@@ -66,7 +55,7 @@ pub fn document(
         redirected_from: None,
         encoded_bytes: None,
         body: RawBody::Captured(reply.body),
-    }
+    });
 }
 
 fn address(raw: &RawRecording) -> Option<Url> {

@@ -6,7 +6,7 @@ use commis_recipe::model::Framing;
 
 /// The exchange of the file that the last action downloaded. `None` where the session has an answer of its own.
 pub fn last_download(recording: &SessionRecording) -> Option<u32> {
-    let last = last_action(recording)?;
+    let last = last_action(&recording.actions)?;
     let is_it = |it: &&Exchange| {
         it.framing == Some(Framing::File)
             && matches!(it.resource_type, ResourceType::Document | ResourceType::Iframe)

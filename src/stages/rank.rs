@@ -90,11 +90,12 @@ pub fn order<'a>(
     let weights = weights(settings);
     let (mut all, mut set_aside) = scored(recording, second);
     without_opaque(&mut all);
-    let download = last_download(recording);
+    let is_scored = |id: &u32| all.iter().any(|it| it.exchange.id == *id);
+    let download = last_download(recording).filter(is_scored);
     if let Some(id) = download {
-        let count = all.len() as u32;
+        let others = all.len() as u32 - 1;
         all.retain(|it| it.exchange.id == id);
-        set_aside.insert("not the downloaded file".to_owned(), count - all.len() as u32);
+        set_aside.insert("not the downloaded file".to_owned(), others);
     }
     let main = target_block::of_first(recording, second).map(|it| it.at);
     if let Some(main) = main {

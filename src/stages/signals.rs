@@ -231,7 +231,7 @@ pub struct SignalContext<'a> {
 
 impl<'a> SignalContext<'a> {
     pub fn new(recording: &'a SessionRecording) -> Self {
-        let last_action = last_action(recording);
+        let last_action = last_action(&recording.actions);
         let typed: Vec<&str> = recording.typed.values().map(String::as_str).collect();
         let terms = Terms::new(&recording.task, &typed);
         let hosts = [&recording.page.url, &recording.url].map(|it| Url::parse(it).ok());
@@ -341,9 +341,8 @@ impl SignalContext<'_> {
 }
 
 /// The last action that was no waiting, by its position.
-pub fn last_action(recording: &SessionRecording) -> Option<u32> {
-    let is_act = |it: &Action| it.kind != ActionKind::WaitFor;
-    recording.actions.iter().rposition(is_act).map(|it| it as u32)
+pub fn last_action(actions: &[Action]) -> Option<u32> {
+    actions.iter().rposition(|it| it.kind != ActionKind::WaitFor).map(|it| it as u32)
 }
 
 /// Shares of every signal that is not zero. `follows_input` comes from the second recording and is the caller's.
