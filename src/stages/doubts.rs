@@ -97,6 +97,12 @@ pub fn doubts(
     out.extend(
         better_call_failed(&top.1, recording, &terms).map(|it| Doubt::new("refused_before", it)),
     );
+    if is_asked_again_in_vain(&top.1, &recording.exchanges) {
+        out.push(Doubt::new(
+            "lost_later",
+            "the same path was asked for something else afterwards, and the recording does not hold that answer",
+        ));
+    }
     out
 }
 
@@ -395,6 +401,65 @@ fn better_call_failed(
     Some(format!("what fits the task better was answered with {status} and no data"))
 }
 
+/// Whether a later request to the same path, which says as much of the task and asks for something else, has no answer in the
+/// recording, and no page shows the items of this one: the session went on to what nobody can see.
+fn is_asked_again_in_vain(top: &ScoredExchange<'_>, exchanges: &[Exchange]) -> bool {
+    if share(top, "holds_items") > 0 {
+        return false;
+    }
+    let own = top.exchange;
+    let path = |it: &Exchange| it.url.split('?').next().map(str::to_owned);
+    let carried = |it: &Exchange| it.measures.typed_in_request.len();
+    exchanges.iter().any(|it| {
+        it.id > own.id
+            && is_answer_lost(it)
+            && it.method == own.method
+            && path(it) == path(own)
+            && operation(it) == operation(own)
+            && carried(it) >= carried(own)
+            && !is_further_page(it, own)
+            && asks_otherwise(it, own)
+    })
+}
+
+/// Data was asked for, and what came was not kept: HARs often lack the last answer, since the recording ended while it came.
+fn is_answer_lost(it: &Exchange) -> bool {
+    let asks_for_data = matches!(
+        it.resource_type,
+        ResourceType::Xhr | ResourceType::Fetch | ResourceType::Document | ResourceType::Script
+    );
+    let is_lost = matches!(
+        it.body_status,
+        BodyStatus::Absent
+            | BodyStatus::Evicted
+            | BodyStatus::TooLarge
+            | BodyStatus::Inflight
+            | BodyStatus::Failed
+    );
+    asks_for_data && is_lost && it.status.is_none_or(|it| (200..300).contains(&it))
+}
+
+/// Whether two requests to one path differ in more than numbers, which count requests or are the time.
+fn asks_otherwise(a: &Exchange, b: &Exchange) -> bool {
+    let parts = |it: &Exchange| -> BTreeSet<(String, String)> {
+        let mut all = Vec::new();
+        if let Ok(url) = Url::parse(&it.url) {
+            all.extend(url.query_pairs().into_owned());
+        }
+        match &it.request_body {
+            Some(RequestBody::Json(it)) => texts(it, &mut all),
+            Some(RequestBody::Form(it) | RequestBody::Multipart(it)) => {
+                all.extend(it.iter().map(|it| (it.name.clone(), it.value.clone())));
+            }
+            _ => {}
+        }
+        let is_number = |it: &str| it.bytes().all(|it| it.is_ascii_digit() || it == b'.');
+        all.retain(|it| !is_number(&it.1));
+        all.into_iter().collect()
+    };
+    parts(a) != parts(b)
+}
+
 fn is_no_answer(exchange: &Exchange) -> bool {
     let Some(Excerpt::Json(answer)) = &exchange.excerpt else { return false };
     says_what_went_wrong(answer) || is_pending(answer)
@@ -605,6 +670,8 @@ fn facts(value: &Value) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use serde_json::json;
 
     use super::*;
@@ -649,6 +716,36 @@ mod tests {
         for fits in ["q=Band", "q=", "lang=de", "query=%7Bbands%7D"] {
             assert_eq!(query(fits, None), None, "{fits}");
         }
+    }
+
+    #[test]
+    fn a_later_answer_that_was_lost_leaves_a_doubt() {
+        let is_doubted = |later: &str, body: Option<Value>, lost: bool| {
+            let first = exchange(0, "region=moor&_=1795388400123", Some(json!({"sort": "name"})));
+            let mut second = exchange(1, later, body);
+            second.method.clone_from(&first.method);
+            if lost {
+                (second.body_status, second.excerpt) = (BodyStatus::Absent, None);
+            }
+            let all = [first, second];
+            let mut top = ScoredExchange {
+                exchange: &all[0],
+                endpoint_key: String::new(),
+                shares: BTreeMap::new(),
+                second_exchange: None,
+            };
+            let is_doubted = is_asked_again_in_vain(&top, &all);
+            top.shares.insert("holds_items", 900);
+            assert!(!is_asked_again_in_vain(&top, &all), "{later}: the page shows it");
+            is_doubted
+        };
+        let name = || Some(json!({"sort": "name"}));
+        let length = || Some(json!({"sort": "length"}));
+        assert!(is_doubted("region=moor&_=1795388400777", length(), true));
+        assert!(is_doubted("region=moor&sort=length", name(), true));
+        assert!(!is_doubted("region=moor&_=1795388400777", length(), false));
+        assert!(!is_doubted("region=moor&_=1795388400777", name(), true), "the same once more");
+        assert!(!is_doubted("region=moor&page=2", name(), true), "its next page");
     }
 
     #[test]
