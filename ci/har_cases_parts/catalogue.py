@@ -6,6 +6,7 @@ import cases_empty  # noqa: F401
 import cases_graphs  # noqa: F401
 import cases_inputs  # noqa: F401
 import cases_lengths  # noqa: F401
+import cases_lost  # noqa: F401
 import cases_markup  # noqa: F401
 import cases_more  # noqa: F401
 import cases_numbers  # noqa: F401

@@ -10,16 +10,20 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
-    endpoint::{is_further_page, operation},
+    endpoint::{is_answer_lost, is_further_page, operation},
     extraction::has_only_what_stands_beside,
     item_text::stem,
+    pages::asks_otherwise,
     scored_exchange::ScoredExchange,
     terms::Terms,
 };
 use commis_artifacts::{
     payloads::Candidate,
-    recording::{BodyStatus, Excerpt, Exchange, RequestBody, ResourceType, SessionRecording},
+    recording::{
+        BodyStatus, Driver, Excerpt, Exchange, RequestBody, ResourceType, SessionRecording,
+    },
 };
+use commis_net::egress::site_of;
 use commis_recipe::blocks::asks_for_one;
 
 /// The page showed so much of an answer, in thousandths, that it is data.
@@ -97,10 +101,12 @@ pub fn doubts(
     out.extend(
         better_call_failed(&top.1, recording, &terms).map(|it| Doubt::new("refused_before", it)),
     );
-    if is_asked_again_in_vain(&top.1, &recording.exchanges) {
+    // A HAR's page is rendered from the recording, and knows nothing of what that does not hold.
+    let is_seen = recording.driver != Driver::Har && share(&top.1, "holds_items") > 0;
+    if !is_seen && is_asked_again_in_vain(top.1.exchange, &recording.exchanges) {
         out.push(Doubt::new(
             "lost_later",
-            "the same path was asked for something else afterwards, and the recording does not hold that answer",
+            "the site was asked for something else afterwards, and the recording does not hold that answer",
         ));
     }
     out
@@ -401,63 +407,26 @@ fn better_call_failed(
     Some(format!("what fits the task better was answered with {status} and no data"))
 }
 
-/// Whether a later request to the same path, which says as much of the task and asks for something else, has no answer in the
-/// recording, and no page shows the items of this one: the session went on to what nobody can see.
-fn is_asked_again_in_vain(top: &ScoredExchange<'_>, exchanges: &[Exchange]) -> bool {
-    if share(top, "holds_items") > 0 {
-        return false;
-    }
-    let own = top.exchange;
+/// Whether the recording does not hold the answer to a later request of the site which carries as much of what was typed, and which
+/// goes to another path or asks for something else: the session went on to what nobody can see.
+fn is_asked_again_in_vain(own: &Exchange, exchanges: &[Exchange]) -> bool {
     let path = |it: &Exchange| it.url.split('?').next().map(str::to_owned);
+    let is_call_of = |it: &Exchange| {
+        it.method == own.method && path(it) == path(own) && operation(it) == operation(own)
+    };
+    let is_of_site = |it: &Exchange| site_of(&it.url) == site_of(&own.url);
     let carried = |it: &Exchange| it.measures.typed_in_request.len();
     exchanges.iter().any(|it| {
         it.id > own.id
             && is_answer_lost(it)
-            && it.method == own.method
-            && path(it) == path(own)
-            && operation(it) == operation(own)
             && carried(it) >= carried(own)
-            && !is_further_page(it, own)
-            && asks_otherwise(it, own)
-    })
-}
-
-/// Data was asked for, and what came was not kept: HARs often lack the last answer, since the recording ended while it came.
-fn is_answer_lost(it: &Exchange) -> bool {
-    let asks_for_data = matches!(
-        it.resource_type,
-        ResourceType::Xhr | ResourceType::Fetch | ResourceType::Document | ResourceType::Script
-    );
-    let is_lost = matches!(
-        it.body_status,
-        BodyStatus::Absent
-            | BodyStatus::Evicted
-            | BodyStatus::TooLarge
-            | BodyStatus::Inflight
-            | BodyStatus::Failed
-    );
-    asks_for_data && is_lost && it.status.is_none_or(|it| (200..300).contains(&it))
-}
-
-/// Whether two requests to one path differ in more than numbers, which count requests or are the time.
-fn asks_otherwise(a: &Exchange, b: &Exchange) -> bool {
-    let parts = |it: &Exchange| -> BTreeSet<(String, String)> {
-        let mut all = Vec::new();
-        if let Ok(url) = Url::parse(&it.url) {
-            all.extend(url.query_pairs().into_owned());
-        }
-        match &it.request_body {
-            Some(RequestBody::Json(it)) => texts(it, &mut all),
-            Some(RequestBody::Form(it) | RequestBody::Multipart(it)) => {
-                all.extend(it.iter().map(|it| (it.name.clone(), it.value.clone())));
+            && if is_call_of(it) {
+                asks_otherwise(it, own)
+            } else {
+                // A library that is loaded says nothing of the task, whatever stands in its address.
+                it.resource_type != ResourceType::Script && is_of_site(it) && carried(it) > 0
             }
-            _ => {}
-        }
-        let is_number = |it: &str| it.bytes().all(|it| it.is_ascii_digit() || it == b'.');
-        all.retain(|it| !is_number(&it.1));
-        all.into_iter().collect()
-    };
-    parts(a) != parts(b)
+    })
 }
 
 fn is_no_answer(exchange: &Exchange) -> bool {
@@ -670,8 +639,6 @@ fn facts(value: &Value) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use serde_json::json;
 
     use super::*;
@@ -728,24 +695,17 @@ mod tests {
                 (second.body_status, second.excerpt) = (BodyStatus::Absent, None);
             }
             let all = [first, second];
-            let mut top = ScoredExchange {
-                exchange: &all[0],
-                endpoint_key: String::new(),
-                shares: BTreeMap::new(),
-                second_exchange: None,
-            };
-            let is_doubted = is_asked_again_in_vain(&top, &all);
-            top.shares.insert("holds_items", 900);
-            assert!(!is_asked_again_in_vain(&top, &all), "{later}: the page shows it");
-            is_doubted
+            is_asked_again_in_vain(&all[0], &all)
         };
         let name = || Some(json!({"sort": "name"}));
         let length = || Some(json!({"sort": "length"}));
         assert!(is_doubted("region=moor&_=1795388400777", length(), true));
         assert!(is_doubted("region=moor&sort=length", name(), true));
         assert!(!is_doubted("region=moor&_=1795388400777", length(), false));
+        assert!(is_doubted("region=moor&_=1795388400123&kind=8", name(), true));
         assert!(!is_doubted("region=moor&_=1795388400777", name(), true), "the same once more");
-        assert!(!is_doubted("region=moor&page=2", name(), true), "its next page");
+        assert!(!is_doubted("region=moor&_=1795388400123&page=2", name(), true), "its next page");
+        assert!(!is_doubted("region=moor&_=1795388400123&blad=2", name(), true), "a count");
     }
 
     #[test]

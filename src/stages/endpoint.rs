@@ -1,6 +1,6 @@
 //! Which endpoint a request asks: its key, its operation, and whether it asks for a further page.
 
-use commis_artifacts::recording::{Exchange, RequestBody};
+use commis_artifacts::recording::{BodyStatus, Exchange, RequestBody, ResourceType};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use url::Url;
@@ -92,6 +92,23 @@ pub fn is_further_page(it: &Exchange, first: &Exchange) -> bool {
         names.filter(|it| PAGING.contains(&it.as_str())).collect()
     };
     !pages(it).is_subset(&pages(first))
+}
+
+/// Data was asked for, and what came was not kept: HARs often lack the last answer, since the recording ended while it came.
+pub fn is_answer_lost(it: &Exchange) -> bool {
+    let asks_for_data = matches!(
+        it.resource_type,
+        ResourceType::Xhr | ResourceType::Fetch | ResourceType::Document | ResourceType::Script
+    );
+    let is_lost = matches!(
+        it.body_status,
+        BodyStatus::Absent
+            | BodyStatus::Evicted
+            | BodyStatus::TooLarge
+            | BodyStatus::Inflight
+            | BodyStatus::Failed
+    );
+    asks_for_data && is_lost && it.status.is_none_or(|it| (200..300).contains(&it))
 }
 
 /// Names of the body's fields: of JSON only those at the top, for the rest is data.

@@ -100,11 +100,12 @@ pub struct ListFindings<'a> {
     pub full_pages: bool,
 }
 
-/// Whether the answers to two inputs hold equally many items, and so many as sites put on a page. A task that names the number asks
-/// for that many.
-pub fn are_full_pages(answers: &[ProofAnswer], task: &str) -> bool {
+/// Whether the answers to two inputs hold equally many items, and so many as sites put on a page, or any number where the site has
+/// pages (`turns_page`). A task that names the number asks for that many.
+pub fn are_full_pages(answers: &[ProofAnswer], task: &str, turns_page: bool) -> bool {
     let [a, b] = answers else { return false };
-    let is_usual = a.items >= MIN_PAGE && (a.items % 5 == 0 || a.items % 12 == 0);
+    let is_usual =
+        a.items >= MIN_PAGE && (a.items % 5 == 0 || a.items % 12 == 0) || turns_page && a.items > 1;
     let number = a.items.to_string();
     let is_named = task.split(|it: char| !it.is_ascii_digit()).any(|it| it == number);
     is_usual && a.items == b.items && a.body != b.body && !is_named
@@ -197,13 +198,18 @@ mod tests {
             url: String::new(),
             headers: Vec::new(),
         };
-        let are =
-            |a: u64, b: u64, task: &str| are_full_pages(&[answer(a, "a"), answer(b, "b")], task);
+        let full = |a: u64, b: u64, task: &str, turns_page: bool| {
+            are_full_pages(&[answer(a, "a"), answer(b, "b")], task, turns_page)
+        };
+        let are = |a: u64, b: u64, task: &str| full(a, b, task, false);
+        assert!(full(4, 4, "find oak", true) && !full(4, 3, "find oak", true));
+        assert!(!full(1, 1, "find oak", true) && !full(4, 4, "the first 4 of oak", true));
         assert!(are(10, 10, "find oak") && are(24, 24, "find oak"));
         assert!(!are(10, 10, "the top 10 of oak"), "the task names the number");
         assert!(!are(10, 9, "find oak") && !are(7, 7, "the week of oak"));
-        assert!(!are_full_pages(&[answer(10, "a"), answer(10, "a")], "find oak"), "one answer");
-        assert!(!are_full_pages(&[answer(10, "a")], "find oak"));
+        let same = [answer(10, "a"), answer(10, "a")];
+        assert!(!are_full_pages(&same, "find oak", false), "one answer");
+        assert!(!are_full_pages(&same[..1], "find oak", false));
     }
 
     #[test]

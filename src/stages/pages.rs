@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use url::Url;
 
-use super::{cursors::in_lists, validate::captured};
+use super::{cursors::in_lists, endpoint::is_answer_lost, validate::captured};
 use commis_artifacts::payloads::Moved;
 use commis_artifacts::recording::{Excerpt, Exchange, RequestBody, SessionRecording};
 use commis_recipe::{
@@ -45,14 +45,15 @@ pub fn continues(later: &Exchange, earlier: &Exchange) -> bool {
     moved
 }
 
-/// Whether both hold the same of what was typed, and were answered in one shape.
+/// Whether both hold the same of what was typed, and were answered in one shape, as far as the later answer is known.
 fn asks_alike(later: &Exchange, earlier: &Exchange) -> bool {
     let typed = |it: &Exchange| -> Vec<(String, String)> {
         it.measures.typed_in_request.iter().map(|it| (it.name.clone(), it.key.clone())).collect()
     };
     later.method == earlier.method
         && typed(later) == typed(earlier)
-        && similarity_bp(&later.measures.shape, &earlier.measures.shape) >= ALIKE_BP
+        && (is_answer_lost(later)
+            || similarity_bp(&later.measures.shape, &earlier.measures.shape) >= ALIKE_BP)
 }
 
 /// What was captured of the call's answer, and of those to calls that went on with its list.
@@ -91,6 +92,9 @@ pub fn counted_part(
         if !asks_alike(later, earlier) || continues(later, earlier) {
             return None;
         }
+        if is_answer_lost(later) {
+            return counted_on(later, earlier, own.len() as i64);
+        }
         let theirs = list(other)?;
         let (many, few) = if other.id > exchange.id { (&own, &theirs) } else { (&theirs, &own) };
         let name = counted_on(later, earlier, many.len() as i64)?;
@@ -126,6 +130,20 @@ fn counted_on(later: &Exchange, earlier: &Exchange, items: i64) -> Option<String
         it => number(it).is_some_and(|from| to == from + 1 || to == from + items),
     };
     is_counted.then(|| name.clone())
+}
+
+/// Whether a later request to the same path asks for something else than another page: it differs in more than chance, a position in
+/// the list or one number that was counted on.
+pub fn asks_otherwise(later: &Exchange, earlier: &Exchange) -> bool {
+    let (Some(now), Some(before)) = (parts(later), parts(earlier)) else { return false };
+    let of_chance = |it: Option<&Vec<String>>| it.is_some_and(|it| by_chance(it));
+    let is_other = |name: &String| {
+        let (now, before) = (now.get(name), before.get(name));
+        now != before && !(of_chance(now) && of_chance(before))
+    };
+    now.keys().chain(before.keys()).any(is_other)
+        && !continues(later, earlier)
+        && counted_on(later, earlier, 0).is_none()
 }
 
 /// What the first later call changed that goes on with this one's list.

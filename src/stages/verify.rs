@@ -5,6 +5,7 @@
 //! showed. A parameter whose change changes nothing is not a parameter.
 
 mod emptiness;
+mod list_length;
 mod needed;
 mod page_parts;
 
@@ -16,10 +17,9 @@ pub use super::replay::MARGIN_BP;
 use super::{
     follow::{measure_followed, only_repeats},
     gaps::{incomplete_reason, lost_columns_reason},
-    length::{self, ListFindings, ProofAnswer, more_than_shown},
+    length::{self, ProofAnswer, more_than_shown},
     login::OwnAnswer,
     page_evidence::seen_on_page,
-    paginate::PaginationProver,
     refutation::{Failure, Halt, Proof, final_, freeze_optional, require_answer},
     replay::{
         Observation, ReplayCall, Replayer, data_difference_bp, example_answer, holds_bp,
@@ -33,10 +33,9 @@ use commis_artifacts::{
 };
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
-    blocks,
     column_types::infer_types,
-    model::{Framing, PageInfo, ResponseSpec, TransportKind},
-    pagination::{Length, PageInfoReader, find_echoes},
+    model::{Framing, ResponseSpec, TransportKind},
+    pagination::{Length, find_echoes},
 };
 
 /// What the manifest says of answers.
@@ -142,6 +141,7 @@ pub async fn verify(
             length: Length::default(),
             paged_by: None,
             sized_by: None,
+            turns_page: false,
         };
         let proof = match run.all().await {
             Ok((answer, noise_bp)) if transport.sends_cookies() && run.replayer.logins() > 0 => {
@@ -244,6 +244,8 @@ struct Run<'a, 'r> {
     /// The parameter whose next value gave further items, and the one that says how many there are at most.
     paged_by: Option<String>,
     sized_by: Option<String>,
+    /// A parameter's next value asks for another part of the list, with items or without.
+    turns_page: bool,
 }
 
 /// An answer to values that differ from the first example's.
@@ -334,109 +336,6 @@ impl Run<'_, '_> {
         {
             self.report.echo = find_echoes((a, first), (b, values));
         }
-    }
-
-    /// Notes how answers say how long their list is. Fails where the task asks for all of it, and A is only the first page.
-    async fn is_long_enough(&mut self, a: &Value) -> Proof<()> {
-        let Some(items) = a.as_array().map(|it| it.len() as u64) else { return Ok(()) };
-        let typed: Vec<&str> = self.typed(&NOBODYS_WORDS);
-        let all: Vec<&ProofAnswer> = self.answers.iter().chain(&self.without).collect();
-        let mut found = length::page_info(&all, &self.response, &typed);
-        if let (Some(info), Some(ProofAnswer { whole, body, .. })) = (&found, self.answers.first())
-        {
-            let reader = PageInfoReader::new(info)?;
-            let page = blocks::parse_bounded(&String::from_utf8_lossy(body));
-            let said = match (whole, page) {
-                (Some(it), _) => reader.read_json(&it.into(), items),
-                (None, Some(page)) => reader.read_page(&page, "", items),
-                (None, None) => Length::default(),
-            };
-            if self.length.complete != Some(false) && said.complete.is_some() {
-                self.length = said;
-            }
-            self.length.total = self.length.total.or(said.total);
-        }
-        if let (Some(witness), None) = (&self.draft.witness, &self.response.html)
-            && let Some(given) = more_than_shown(a, &witness.first)
-            && !length::is_counted(given, &self.length, &self.draft.list, self.answers.first())
-        {
-            let count = witness.first.count;
-            return Err(final_(&format!(
-                "the answer has {given} items, and the page showed {count} and no way to others"
-            ))
-            .into());
-        }
-        if let Some(name) = &self.draft.list.counted {
-            return Err(final_(&format!(
-                "the recording asked for two parts of the list by `{name}`: which one is meant is not known"
-            ))
-            .into());
-        }
-        let witness = self.draft.witness.as_ref();
-        self.report.first_page = length::first_page(&ListFindings {
-            items,
-            length: self.length,
-            shown: witness.map(|it| u64::from(it.first.count)),
-            further: witness.map_or(0, |it| it.further).max(self.draft.list.further),
-            page: &self.draft.list,
-            paged_by: self.paged_by.take(),
-            sized_by: self.sized_by.take(),
-            full_pages: length::are_full_pages(
-                &self.answers,
-                witness.map_or("", |it| it.task.as_str()),
-            ),
-        });
-        if let Some(first) = self.report.first_page.clone() {
-            if found.is_none() && self.length.complete.is_none() {
-                found = Some(PageInfo { page_size: Some(items), ..PageInfo::default() });
-            }
-            let unproven =
-                if self.is_one_call() { self.paginate(found.as_ref()).await? } else { None };
-            if self.draft.list.asked_for_all && self.report.pages.is_none() {
-                let why = unproven.map_or(String::new(), |it| format!("; {it}"));
-                return Err(final_(&format!(
-                    "the task asks for all items, and the answer is only a part: {} ({}){why}",
-                    first.describe(),
-                    first.evidence
-                ))
-                .into());
-            }
-        } else if self.draft.list.asked_for_all
-            && self.length.complete.is_none()
-            && self.is_one_call()
-        {
-            // Nothing says that the list goes on. Whoever asks for all of it wants to know.
-            self.paginate(found.as_ref()).await?;
-        }
-        self.report.page_info = found;
-        Ok(())
-    }
-
-    /// Whether further pages can be asked for: of what many calls give together there are none.
-    fn is_one_call(&self) -> bool {
-        self.transport != TransportKind::Stub && self.draft.per_item.is_none()
-    }
-
-    /// Looks for the way to further pages; returns why none was proven.
-    async fn paginate(&mut self, info: Option<&PageInfo>) -> Proof<Option<String>> {
-        let mut response = self.response.clone();
-        response.page_info = info.cloned();
-        let Some(first) = self.answers.first() else { return Ok(None) };
-        let shape = &self.baseline.shape;
-        let mut paging = PaginationProver::new(
-            self.replayer,
-            self.draft,
-            &response,
-            self.transport,
-            shape,
-            &mut self.report.replays,
-        );
-        paging.info = info;
-        match paging.prove(first).await? {
-            Ok(it) => self.report.pages = Some(it),
-            Err(why) => return Ok(Some(why)),
-        }
-        Ok(None)
     }
 
     /// What was typed into the answers of the proof, and more.
@@ -704,6 +603,7 @@ impl Run<'_, '_> {
                 self.report.effective.push(it.name.clone());
                 let items = a.as_array().map(Vec::len);
                 let given = seen.replay.items.unwrap_or(0);
+                self.turns_page |= !is_size;
                 if is_size && items == usize::try_from(value).ok() && given == value as u64 / 2 {
                     self.sized_by = Some(it.name.clone());
                 } else if !is_size && given > 0 {
