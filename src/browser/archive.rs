@@ -220,11 +220,19 @@ impl Archive {
     /// Whether the page asked for what a script had asked for last with typed values, or nothing was.
     pub(super) fn is_rendered(&self) -> bool {
         let Some(last) = self.last_carrier() else { return true };
+        self.asked_with_values(|it| it.asks_as(&last.request, &self.counters))
+    }
+
+    /// Whether the page asked the endpoint of the last request with typed values for them: what is missing is not where to type.
+    pub(super) fn is_near(&self) -> bool {
+        self.last_carrier()
+            .is_some_and(|last| self.asked_with_values(|it| it.is_to_endpoint_of(&last.request)))
+    }
+
+    fn asked_with_values(&self, fits: impl Fn(&Request) -> bool) -> bool {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        asked
-            .iter()
-            .map(|at| &self.entries[*at])
-            .any(|it| it.carries && it.request.asks_as(&last.request, &self.counters))
+        let mut entries = asked.iter().map(|at| &self.entries[*at]);
+        entries.any(|it| it.carries && fits(&it.request))
     }
 }
 

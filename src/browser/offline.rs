@@ -177,6 +177,10 @@ impl Context {
                     return Ok(Some(page));
                 }
             }
+            // It was sorted or narrowed afterwards, by what no field does.
+            if archive.is_near() && !archive.is_rendered() {
+                return Ok(None);
+            }
         }
         for at in 1..=tabs {
             let opens = !std::mem::take(&mut is_untouched);
@@ -357,6 +361,7 @@ mod tests {
             archive.is_rendered()
         };
         assert!(!ask(r#"{"q":"fern","at":1795388400123,"by":["asc"]}"#));
+        assert!(archive.is_near());
         assert!(ask(r#"{"q":"fern","at":1795388400124,"by":["desc"]}"#));
         let by_chance = sends(r#"{"at":1795399999999,"q":"fern","by":["desc"]}"#);
         assert!(by_chance.request.asks_as(&archive.entries[5].request, &archive.counters));
