@@ -408,13 +408,16 @@ fn better_call_failed(
 }
 
 /// Whether the recording does not hold the answer to a later request of the site which carries as much of what was typed, and which
-/// goes to another path or asks for something else: the session went on to what nobody can see.
+/// asks for something else, or goes to another path after this answer came: the session went on to what nobody can see.
 fn is_asked_again_in_vain(own: &Exchange, exchanges: &[Exchange]) -> bool {
     let path = |it: &Exchange| it.url.split('?').next().map(str::to_owned);
     let is_call_of = |it: &Exchange| {
         it.method == own.method && path(it) == path(own) && operation(it) == operation(own)
     };
     let is_of_site = |it: &Exchange| site_of(&it.url) == site_of(&own.url);
+    // What is asked for together is shown together.
+    let came = own.timing.start_ms.saturating_add(own.timing.total_ms);
+    let is_after = |it: &Exchange| it.timing.start_ms >= came;
     let carried = |it: &Exchange| it.measures.typed_in_request.len();
     exchanges.iter().any(|it| {
         it.id > own.id
@@ -424,7 +427,10 @@ fn is_asked_again_in_vain(own: &Exchange, exchanges: &[Exchange]) -> bool {
                 asks_otherwise(it, own)
             } else {
                 // A library that is loaded says nothing of the task, whatever stands in its address.
-                it.resource_type != ResourceType::Script && is_of_site(it) && carried(it) > 0
+                it.resource_type != ResourceType::Script
+                    && is_of_site(it)
+                    && is_after(it)
+                    && carried(it) > 0
             }
     })
 }
@@ -706,6 +712,20 @@ mod tests {
         assert!(!is_doubted("region=moor&_=1795388400777", name(), true), "the same once more");
         assert!(!is_doubted("region=moor&_=1795388400123&page=2", name(), true), "its next page");
         assert!(!is_doubted("region=moor&_=1795388400123&blad=2", name(), true), "a count");
+
+        let hit = json!([{"name": "query", "place": "query", "key": "q", "exact": true}]);
+        let is_left_behind = |start_ms: u64| {
+            let mut all = [exchange(0, "q=oak", None), exchange(1, "q=oak", None)];
+            for it in &mut all {
+                it.measures.typed_in_request = serde_json::from_value(hit.clone()).unwrap();
+            }
+            all[0].timing.total_ms = 40;
+            all[1].url = "http://a.test/api/find?q=oak".to_owned();
+            all[1].timing.start_ms = start_ms;
+            (all[1].body_status, all[1].excerpt) = (BodyStatus::Absent, None);
+            is_asked_again_in_vain(&all[0], &all)
+        };
+        assert!(is_left_behind(900) && !is_left_behind(12), "what was asked for together");
     }
 
     #[test]
