@@ -159,13 +159,25 @@ impl Context {
             |page: &RawPage| archive.is_rendered() && page.visible_text != before.visible_text;
         // What it asked for may have gone again with a key.
         let mut unchanged = None;
+        // A field into which was typed in vain: emptied again, it leaves the page as it was.
+        let mut used: Option<Element> = None;
         for element in fields {
-            let fill = || Step::Fill(Fill { element: element.clone(), value: value.to_owned() });
-            let enter = Step::Press("Enter".to_owned());
-            let opens = !std::mem::take(&mut is_untouched);
+            let type_into = |element: &Element, value: &str| {
+                Step::Fill(Fill { element: element.clone(), value: value.to_owned() })
+            };
+            let fill = || type_into(&element, value);
+            let clear = used.take().map(|it| type_into(&it, ""));
+            let opens = !std::mem::take(&mut is_untouched) && clear.is_none();
+            let asked = archive.count_requests();
+            let steps = clear.into_iter().chain([fill(), Step::Press("Enter".to_owned())]);
             // A field that takes no text: those after it are most often of the same kind.
-            let typed = self.type_and_pause(archive, ways, vec![fill(), enter], opens).await?;
+            let typed = self.type_and_pause(archive, ways, steps.collect(), opens).await?;
             let Some(page) = typed else { break };
+            let is_same =
+                address(&page) == address(before) && page.visible_text == before.visible_text;
+            if is_same && archive.count_requests() == asked {
+                used = Some(element.clone());
+            }
             if is_answer(&page) {
                 return Ok(Some(page));
             }
