@@ -11,6 +11,7 @@ import cases_markup  # noqa: F401
 import cases_more  # noqa: F401
 import cases_numbers  # noqa: F401
 import cases_pages  # noqa: F401
+import cases_parts  # noqa: F401
 import cases_records  # noqa: F401
 import cases_requests  # noqa: F401
 import cases_sends  # noqa: F401

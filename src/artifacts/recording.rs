@@ -286,6 +286,9 @@ pub enum RequestBody {
 pub struct Field {
     pub name: String,
     pub value: String,
+    /// The value is the name of a file, whose content is not kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub file: bool,
 }
 
 #[derive(

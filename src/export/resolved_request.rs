@@ -117,6 +117,10 @@ pub fn commis_only_reason(recipe: &Recipe) -> Option<Refusal> {
         let why = format!("it is asked in {charset}, which this form writes as UTF-8");
         return Some(Refusal::new(RefusalCode::UnsendableRequest, why));
     }
+    if recipe.requests().any(request::is_multipart) {
+        let why = "it sends a form in parts, which no form writes; openai-tools, mcp and skill call commis";
+        return Some(Refusal::new(RefusalCode::UnsendableRequest, why));
+    }
     if let Some(what) = commis_only_part(recipe) {
         let why = format!(
             "it {what}, for which no form has words; openai-tools, mcp and skill call commis"

@@ -27,6 +27,8 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 pub const JSON: &str = "application/json";
 pub const FORM: &str = "application/x-www-form-urlencoded";
 pub const TEXT: &str = "text/plain;charset=UTF-8";
+/// A form is sent in parts where this is the recipe's own `content-type` (RFC 7578).
+pub const MULTIPART: &str = "multipart/form-data";
 
 /// A request ready to send, not yet checked by the egress policy.
 #[derive(Clone, PartialEq)]
@@ -73,6 +75,7 @@ struct QueryPair {
 enum Body {
     Json(JsonTemplate),
     Form(Vec<(String, Template)>),
+    Multipart(Vec<(String, Template)>),
     Text(Template),
 }
 
@@ -125,6 +128,9 @@ impl CompiledRequest {
             body: match &request.body {
                 None => None,
                 Some(BodyTemplate::Json(value)) => Some(Body::Json(JsonTemplate::new(value)?)),
+                Some(BodyTemplate::Form(all)) if is_multipart(request) => {
+                    Some(Body::Multipart(pairs(all)?))
+                }
                 Some(BodyTemplate::Form(all)) => Some(Body::Form(pairs(all)?)),
                 Some(BodyTemplate::Text(text)) => Some(Body::Text(Template::parse(text)?)),
             },
@@ -157,7 +163,9 @@ impl CompiledRequest {
         match &self.body {
             None => {}
             Some(Body::Json(it)) => it.names(&mut out),
-            Some(Body::Form(all)) => out.extend(all.iter().flat_map(|it| it.1.names())),
+            Some(Body::Form(all) | Body::Multipart(all)) => {
+                out.extend(all.iter().flat_map(|it| it.1.names()));
+            }
             Some(Body::Text(it)) => out.extend(it.names()),
         }
         out
@@ -192,6 +200,13 @@ impl CompiledRequest {
                     form.append_pair(name, &value);
                 }
                 Some((FORM, form.finish()))
+            }
+            Some(Body::Multipart(all)) => {
+                let (boundary, parts) = write_parts(&fill_pairs(all, values)?);
+                headers.retain(|it| it.0 != "content-type");
+                let mime = format!("{MULTIPART}; boundary={boundary}");
+                headers.push(("content-type".to_owned(), mime));
+                Some((MULTIPART, parts))
             }
             Some(Body::Text(it)) => {
                 Some((TEXT, skip_absent(render_template(it, values))?.unwrap_or_default()))
@@ -283,6 +298,28 @@ impl CompiledRequest {
         }
         Ok(url.into())
     }
+}
+
+/// Whether a request sends its form in parts.
+pub fn is_multipart(request: &RequestTemplate) -> bool {
+    let kind = request.headers.get("content-type");
+    kind.is_some_and(|it| it.trim().eq_ignore_ascii_case(MULTIPART))
+}
+
+/// The boundary, and a form in parts as browsers send it. Equal fields give equal bytes.
+fn write_parts(fields: &[(&String, String)]) -> (String, String) {
+    let is_free = |it: &String| !fields.iter().any(|field| field.1.contains(it.as_str()));
+    let boundary =
+        (0u32..).map(|n| format!("----FormBoundary{n:016}")).find(is_free).unwrap_or_default();
+    let mut out = String::new();
+    for (name, value) in fields {
+        let name = name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A");
+        let head =
+            format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");
+        out.extend([head.as_str(), value, "\r\n"]);
+    }
+    out.push_str(&format!("--{boundary}--\r\n"));
+    (boundary, out)
 }
 
 impl JsonTemplate {

@@ -57,7 +57,7 @@ pub struct Pair {
 pub enum BodyTemplate {
     /// A string leaf that is exactly `{name}` of an int, float or bool parameter becomes that JSON type.
     Json(serde_json::Value),
-    /// Pairs, as a form sends them.
+    /// Pairs, as a form sends them; in parts where the header `content-type` is `multipart/form-data`.
     Form(Vec<Pair>),
     /// A template, sent as it is.
     Text(String),

@@ -134,6 +134,38 @@ fn bodies() {
 }
 
 #[test]
+fn forms_in_parts() {
+    let parameters = [parameter("q", ParamType::Str, true), parameter("o", ParamType::Str, false)];
+    let sent = |q: &str| {
+        let request = RequestTemplate {
+            method: "POST".into(),
+            headers: BTreeMap::from([("content-type".to_owned(), MULTIPART.to_owned())]),
+            body: Some(BodyTemplate::Form(vec![
+                pair("a\"b", "{q}"),
+                pair("o", "{o}"),
+                pair("scope", "all"),
+            ])),
+            ..request("https://a.com/")
+        };
+        let out = prepare_request(&request, &parameters, &given(&[("q", q)])).unwrap();
+        assert_eq!(out.headers.len(), 1);
+        (out.headers[0].1.clone(), String::from_utf8(out.body.unwrap()).unwrap())
+    };
+    let (mime, body) = sent("oak & fern");
+    assert_eq!(mime, "multipart/form-data; boundary=----FormBoundary0000000000000000");
+    assert_eq!(
+        body,
+        "------FormBoundary0000000000000000\r\nContent-Disposition: form-data; name=\"a%22b\"\r\n\r\noak & fern\r\n\
+         ------FormBoundary0000000000000000\r\nContent-Disposition: form-data; name=\"scope\"\r\n\r\nall\r\n\
+         ------FormBoundary0000000000000000--\r\n"
+    );
+    // A value that holds the boundary does not end its part.
+    let (mime, body) = sent("x------FormBoundary0000000000000000");
+    assert_eq!(mime, "multipart/form-data; boundary=----FormBoundary0000000000000001");
+    assert_eq!(body.matches("------FormBoundary0000000000000001").count(), 3);
+}
+
+#[test]
 fn headers_and_methods() {
     let mut request = request("https://a.com/");
     request.headers = [("x-q", "<{q}>"), ("x-o", "{o}")]

@@ -166,7 +166,7 @@ fn places(exchange: &Exchange) -> Vec<(String, String)> {
         }
     }
     match &exchange.request_body {
-        Some(RequestBody::Form(fields)) => {
+        Some(RequestBody::Form(fields) | RequestBody::Multipart(fields)) => {
             out.extend(fields.iter().map(|it| (format!("form:{}", it.name), it.value.clone())));
         }
         Some(RequestBody::Json(it)) => json_places(it, "", &mut out),

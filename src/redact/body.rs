@@ -208,7 +208,7 @@ fn field(name: &str, value: &str, used: &mut usize, walk: &mut Walk<'_>) -> Fiel
     let kept = cut(&new, MAX_STORED.saturating_sub(*used)).to_owned();
     *used += kept.len() + name.len();
     let name = walk.name(name).unwrap_or_else(|| name.to_owned());
-    Field { name: cut(&name, 256).to_owned(), value: kept }
+    Field { name: cut(&name, 256).to_owned(), value: kept, file: false }
 }
 
 /// Text fields by value, files by their file name.
@@ -217,7 +217,8 @@ fn multipart(bytes: &[u8], content_type: &str, walk: &mut Walk<'_>) -> Vec<Field
     let mut used = 0;
     for part in parts(bytes, content_type) {
         let value = part.file.as_deref().unwrap_or(&part.value);
-        fields.push(field(&part.name, value, &mut used, walk));
+        let field = field(&part.name, value, &mut used, walk);
+        fields.push(Field { file: part.file.is_some(), ..field });
         walk.sink.stands_at(&format!("form:{}", part.name));
     }
     fields

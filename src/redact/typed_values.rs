@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use url::Url;
 
-use super::{body::essence, encode::decode_percent, raw::RawExchange};
+use super::{
+    body::{essence, parts},
+    encode::decode_percent,
+    raw::RawExchange,
+};
 use commis_artifacts::recording::{Action, Place, TypedHit};
 use commis_recipe::{shape, template::Filter};
 
@@ -145,8 +149,8 @@ impl TypedValues {
                 && let Ok(value) = serde_json::from_str(text).map(shape::with_sorted_keys)
             {
                 self.json(&value, &mut String::new(), out);
-            } else if mime == "application/x-www-form-urlencoded" {
-                for (name, value) in url::form_urlencoded::parse(text.as_bytes()) {
+            } else if let Some(pairs) = form_pairs(text, content_type) {
+                for (name, value) in pairs {
                     if !self.check(&value, false, Place::Form, || name.to_string(), out) {
                         self.inside(&value, Place::Form, &name, out);
                     }
@@ -299,10 +303,24 @@ fn each_part(raw: &RawExchange, content_type: &str, part: &mut dyn FnMut(&str, P
         && let Ok(value) = serde_json::from_str(text).map(shape::with_sorted_keys)
     {
         json_parts(&value, &mut String::new(), part);
-    } else if mime == "application/x-www-form-urlencoded" {
-        for (name, value) in url::form_urlencoded::parse(text.as_bytes()) {
+    } else if let Some(pairs) = form_pairs(text, content_type) {
+        for (name, value) in pairs {
             part(&value, Place::Form, &name);
         }
+    }
+}
+
+/// The fields of a form, whole or in parts, but for its files; `None` for another body.
+fn form_pairs(text: &str, content_type: &str) -> Option<Vec<(String, String)>> {
+    match essence(content_type).as_str() {
+        "application/x-www-form-urlencoded" => {
+            Some(url::form_urlencoded::parse(text.as_bytes()).into_owned().collect())
+        }
+        "multipart/form-data" => {
+            let fields = parts(text.as_bytes(), content_type).into_iter();
+            Some(fields.filter(|it| it.file.is_none()).map(|it| (it.name, it.value)).collect())
+        }
+        _ => None,
     }
 }
 

@@ -188,13 +188,13 @@ fn parts(exchange: &Exchange) -> Option<BTreeMap<String, Vec<String>>> {
     match &exchange.request_body {
         None => {}
         Some(RequestBody::Json(it)) => add_leaves(it, "body", &mut out),
-        Some(RequestBody::Form(fields)) => {
+        Some(RequestBody::Form(fields) | RequestBody::Multipart(fields)) => {
             for it in fields {
                 add_value(&mut out, &it.name, &it.value);
             }
         }
         Some(RequestBody::Text(it)) => add_value(&mut out, "body", it),
-        Some(RequestBody::Multipart(_) | RequestBody::Binary { .. }) => return None,
+        Some(RequestBody::Binary { .. }) => return None,
     }
     Some(out)
 }

@@ -12,7 +12,7 @@ use commis_recipe::{
     framing::CALLBACK,
     headers::{is_ambient, is_override_header},
     model::{BodyTemplate, Pair, RequestTemplate, Slot, SlotSource},
-    request::is_raw,
+    request::{MULTIPART, is_raw},
     template::escape,
 };
 
@@ -55,19 +55,27 @@ pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
     let body = match &exchange.request_body {
         None => None,
         Some(RequestBody::Json(it)) => Some(BodyTemplate::Json(slots.fill_json(it, ""))),
-        Some(RequestBody::Form(fields)) => Some(BodyTemplate::Form(
-            fields
-                .iter()
-                .map(|it| Pair {
-                    name: it.name.clone(),
-                    value: slots.fill(&format!("form:{}", it.name), &it.name, &it.value),
-                    ..Pair::default()
-                })
-                .collect(),
-        )),
+        // What a file holds is not recorded.
+        Some(RequestBody::Multipart(fields)) if fields.iter().any(|it| it.file) => return None,
+        Some(RequestBody::Form(fields) | RequestBody::Multipart(fields)) => {
+            Some(BodyTemplate::Form(
+                fields
+                    .iter()
+                    .map(|it| Pair {
+                        name: it.name.clone(),
+                        value: slots.fill(&format!("form:{}", it.name), &it.name, &it.value),
+                        ..Pair::default()
+                    })
+                    .collect(),
+            ))
+        }
         Some(RequestBody::Text(it)) => Some(BodyTemplate::Text(slots.fill("text:", "text", it))),
-        Some(RequestBody::Multipart(_) | RequestBody::Binary { .. }) => return None,
+        Some(RequestBody::Binary { .. }) => return None,
     };
+    if let Some(RequestBody::Multipart(_)) = &exchange.request_body {
+        // The boundary is another for each request.
+        headers.insert("content-type".to_owned(), MULTIPART.to_owned());
+    }
     let mut base = url.clone();
     base.set_query(None);
     base.set_fragment(None);
