@@ -167,15 +167,24 @@ fn a_page_must_have_about_as_many_items() {
 
 #[test]
 fn a_body_that_is_no_template_is_rejected_unsent() {
-    let mut entry = post("http://shop.test/api/search", &Value::Null, &hits("lantern", "1"));
-    entry.body = Some((
-        "multipart/form-data; boundary=xx",
-        "--xx\r\nContent-Disposition: form-data; name=\"query\"\r\n\r\nlantern\r\n--xx--\r\n"
-            .to_owned(),
-    ));
-    let recording = session(&[("q", "lantern")], &page_text(&hits("lantern", "1")), vec![entry]);
-    let mut server = FakeReplayer::new(|_, _| ok(&hits("lantern", "1")));
-    let analysis = done(choose(&recording, &alone()));
-    let judged = block_on(run_validate(&mut server, &recording, &analysis)).unwrap();
-    assert_eq!((rejected(judged).reason, server.sent.len()), (Reason::ReplayFailed, 0));
+    let validate = |parts: &str| {
+        let mut entry = post("http://shop.test/api/search", &Value::Null, &hits("lantern", "1"));
+        let query = "--xx\r\nContent-Disposition: form-data; name=\"query\"\r\n\r\nlantern\r\n";
+        entry.body =
+            Some(("multipart/form-data; boundary=xx", format!("{query}{parts}--xx--\r\n")));
+        let page = page_text(&hits("lantern", "1"));
+        let recording = session(&[("q", "lantern")], &page, vec![entry]);
+        let mut server = FakeReplayer::new(|_, _| ok(&hits("lantern", "1")));
+        let analysis = done(choose(&recording, &alone()));
+        let judged = block_on(run_validate(&mut server, &recording, &analysis)).unwrap();
+        (judged, server.sent.len())
+    };
+    let file =
+        "--xx\r\nContent-Disposition: form-data; name=\"like\"; filename=\"a.png\"\r\n\r\nabc\r\n";
+    let (judged, sent) = validate(file);
+    assert_eq!((rejected(judged).reason, sent), (Reason::ReplayFailed, 0));
+    // Without the file it is a form.
+    let (judged, sent) = validate("");
+    done(judged);
+    assert!(sent > 0);
 }
