@@ -167,7 +167,7 @@ def suggesting(kind, title):
     """A page that suggests things while one types, and lists others once it is sent."""
     code = (
         "<script>const f=document.forms[0],i=f.elements[0],at=id=>document.getElementById(id);"
-        "i.oninput=async()=>{const j=await(await fetch('/" + kind + "/hints?q='+encodeURIComponent(i.value))).json();at('hint').innerHTML=j.items.map(r=>`<li>${r.name} <b>${r.stock}</b></li>`).join('')};"
+        "i.oninput=async()=>{const v=i.value,j=await(await fetch('/" + kind + "/hints?q='+encodeURIComponent(v))).json();if(i.value===v)at('hint').innerHTML=j.items.map(r=>`<li>${r.name} <b>${r.stock}</b></li>`).join('')};"
         "f.onsubmit=async e=>{e.preventDefault();const j=await(await fetch('/" + kind + "/find?q='+encodeURIComponent(i.value))).json();at('hint').innerHTML='';"
         "at('out').innerHTML=j.items.map(r=>`<li>${r.name} <b>${r.price}</b> <i>${r.place}</i></li>`).join('')}</script>"
     )
