@@ -310,7 +310,7 @@ pub fn is_multipart(request: &RequestTemplate) -> bool {
 fn write_parts(fields: &[(&String, String)]) -> (String, String) {
     let is_free = |it: &String| !fields.iter().any(|field| field.1.contains(it.as_str()));
     let boundary =
-        (0u32..).map(|n| format!("----FormBoundary{n:016}")).find(is_free).unwrap_or_default();
+        (0..u32::MAX).map(|n| format!("----FormBoundary{n:016}")).find(is_free).unwrap_or_default();
     let mut out = String::new();
     for (name, value) in fields {
         let name = name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A");
@@ -318,7 +318,7 @@ fn write_parts(fields: &[(&String, String)]) -> (String, String) {
             format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");
         out.extend([head.as_str(), value, "\r\n"]);
     }
-    out.push_str(&format!("--{boundary}--\r\n"));
+    out.extend(["--", &boundary, "--\r\n"]);
     (boundary, out)
 }
 

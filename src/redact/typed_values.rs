@@ -151,7 +151,7 @@ impl TypedValues {
                 self.json(&value, &mut String::new(), out);
             } else if let Some(pairs) = form_pairs(text, content_type) {
                 for (name, value) in pairs {
-                    if !self.check(&value, false, Place::Form, || name.to_string(), out) {
+                    if !self.check(&value, false, Place::Form, || name.clone(), out) {
                         self.inside(&value, Place::Form, &name, out);
                     }
                 }
