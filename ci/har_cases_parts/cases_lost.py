@@ -33,38 +33,44 @@ def listing(site, order=None):
     return rows
 
 
-def sortable(ask_code, label="cheapest first", title="Depot"):
+def sortable(ask_code):
     """A page that lists what was typed, and lists it again in another order. `ask_code` asks for `v`, ordered by `o`."""
     code = (
         f"<script>let v='';const draw=async o=>{{const j=await({ask_code});document.getElementById('out').innerHTML=j.items.map(r=>`<li>${{r.name}} <b>${{r.price}}</b> <i>${{r.stock}}</i></li>`).join('');"
         "document.getElementById('by').textContent=o};"
         "document.forms[0].onsubmit=e=>{e.preventDefault();v=document.forms[0].elements[0].value;draw('')};document.getElementById('cheap').onclick=()=>draw('price')</script>"
     )
-    body = f"<form><input type=search aria-label=Search><button>Go</button></form><p>by <span id=by></span></p><button id=cheap>{label}</button><ul id=out></ul>{code}"
-    return html(page(title, body))
+    body = f"<form><input type=search aria-label=Search><button>Go</button></form><p>by <span id=by></span></p><button id=cheap>€</button><ul id=out></ul>{code}"
+    return html(page("Depot", body))
 
 
 SORTED = [*typed("#out li"), {"click": {"css": "#cheap"}}, {"wait_for": {"text": "by price"}}]
 
 
-@case("lost-query", "har", "List the parts for {query}, the cheapest first", ["clutch", "piston", "gasket", "camshaft"], steps=SORTED, expect=DECLINED, bend=lose_last)
-def _():
+def by_query(name, path):
+    """A site whose order is a parameter of its query, and what it is to answer."""
+
     def site(ask):
         if ask.path == "/":
-            return sortable("fetch('/parts?for='+encodeURIComponent(v)+(o&&'&sort='+o)).then(it=>it.json())")
-        if ask.path == "/parts":
-            rows = goods("lostquery", ask.query["for"])
+            return sortable(f"fetch('{path}?of='+encodeURIComponent(v)+(o&&'&sort='+o)).then(it=>it.json())")
+        if ask.path == path:
+            rows = goods(name, ask.query["of"])
             return data({"items": by(rows, ask.query["sort"]) if "sort" in ask.query else rows})
         return None
 
-    return site, listing("lostquery", "price")
+    return site, listing(name, "price")
+
+
+@case("lost-query", "har", "List the parts for {query}, the cheapest first", ["clutch", "piston", "gasket", "camshaft"], steps=SORTED, expect=DECLINED, bend=lose_last)
+def _():
+    return by_query("lostquery", "/parts")
 
 
 @case("lost-path", "har", "Liste les articles du rayon {query}, les moins chers d'abord", ["tissu", "laine", "ruban", "bouton"], steps=SORTED, expect=DECLINED, bend=lose_last)
 def _():
     def site(ask):
         if ask.path == "/":
-            return sortable("fetch('/rayon/'+encodeURIComponent(v)+(o&&'?tri='+o)).then(it=>it.json())", title="Rayons")
+            return sortable("fetch('/rayon/'+encodeURIComponent(v)+(o&&'?tri='+o)).then(it=>it.json())")
         if ask.path.startswith("/rayon/"):
             rows = goods("rayon", ask.path[7:])
             return data({"items": by(rows, ask.query["tri"]) if "tri" in ask.query else rows})
@@ -88,15 +94,7 @@ def _():
 
 @case("lost-unanswered", "har", "List the crates for {query} by price", ["apple", "plum", "quince", "pear"], steps=SORTED, expect=DECLINED, bend=unanswered)
 def _():
-    def site(ask):
-        if ask.path == "/":
-            return sortable("fetch('/crates?of='+encodeURIComponent(v)+(o&&'&sort='+o)).then(it=>it.json())")
-        if ask.path == "/crates":
-            rows = goods("crates", ask.query["of"])
-            return data({"items": by(rows, ask.query["sort"]) if "sort" in ask.query else rows})
-        return None
-
-    return site, listing("crates", "price")
+    return by_query("crates", "/crates")
 
 
 LINKED = [*typed("#out li", "input[name=q]"), {"click": {"css": "#cheap"}}, {"wait_for": {"text": "by price"}}]

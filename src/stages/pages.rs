@@ -113,12 +113,7 @@ fn counted_on(later: &Exchange, earlier: &Exchange, items: i64) -> Option<String
     };
     let (now, before) = (parts(later)?, parts(earlier)?);
     let names: BTreeSet<&String> = now.keys().chain(before.keys()).collect();
-    let is_other = |name: &&String| {
-        let (now, before) = (now.get(*name), before.get(*name));
-        let of_chance = |it: Option<&Vec<String>>| it.is_some_and(|it| by_chance(it));
-        now != before && !(of_chance(now) && of_chance(before))
-    };
-    let mut others = names.into_iter().filter(is_other);
+    let mut others = names.into_iter().filter(|it| is_other(now.get(*it), before.get(*it)));
     let (Some(name), None) = (others.next(), others.next()) else { return None };
     let number = |it: Option<&Vec<String>>| match it.map(Vec::as_slice) {
         Some([it]) => it.parse::<i64>().ok(),
@@ -136,12 +131,7 @@ fn counted_on(later: &Exchange, earlier: &Exchange, items: i64) -> Option<String
 /// the list or one number that was counted on.
 pub fn asks_otherwise(later: &Exchange, earlier: &Exchange) -> bool {
     let (Some(now), Some(before)) = (parts(later), parts(earlier)) else { return false };
-    let of_chance = |it: Option<&Vec<String>>| it.is_some_and(|it| by_chance(it));
-    let is_other = |name: &String| {
-        let (now, before) = (now.get(name), before.get(name));
-        now != before && !(of_chance(now) && of_chance(before))
-    };
-    now.keys().chain(before.keys()).any(is_other)
+    now.keys().chain(before.keys()).any(|it| is_other(now.get(it), before.get(it)))
         && !continues(later, earlier)
         && counted_on(later, earlier, 0).is_none()
 }
@@ -243,6 +233,12 @@ fn goes_on(name: &str, now: Option<&Vec<String>>, before: Option<&Vec<String>>) 
 
 fn is_named(name: &str, last: &str) -> bool {
     name.rsplit('/').next().is_some_and(|it| it.eq_ignore_ascii_case(last))
+}
+
+/// Whether two values of one part differ in more than chance.
+fn is_other(now: Option<&Vec<String>>, before: Option<&Vec<String>>) -> bool {
+    let of_chance = |it: Option<&Vec<String>>| it.is_some_and(|it| by_chance(it));
+    now != before && !(of_chance(now) && of_chance(before))
 }
 
 fn by_chance(values: &[String]) -> bool {
