@@ -121,6 +121,29 @@ MORE = [
         of("topic", "owls", "moss", "tides", "granite"), records("text", "by", "on"), ordered=True,
     ),
     Site(
+        # The language is the host that is asked; two other hosts of the site are told what was typed.
+        "x3-meanings", "X", 0, "lexica.test", "Look up the meanings of {word} in {language} with since and source",
+        [go("lexica.test"), {"select": {"role": "combobox", "name": "Language", "value": "{language}"}}, field("Word", "{word}"), press("Look up"),
+         wait("meanings of {word} in {language}")],
+        [{"word": "anchor", "language": "Deutsch"}, {"word": "bread", "language": "Svenska"}, {"word": "kettle", "language": "Nedersaksisch"},
+         {"word": "anchor", "language": "Suomi"}],
+        records("meaning", "since", "source"), ordered=True,
+    ),
+    Site(
+        # Each town is a host of its own, to which a link leads.
+        "x5-flats", "X", 0, "dwellings.test", "List the flats with {rooms} rooms in {town} with street, size and rent",
+        [go("dwellings.test"), {"click": {"role": "link", "name": "{town}"}}, field("Rooms", "{rooms}"), press("Show flats"), wait("Flats with {rooms} rooms in {town}")],
+        [{"rooms": 3, "town": "Vestby"}, {"rooms": 2, "town": "Solvik"}, {"rooms": 4, "town": "Nesset"}, {"rooms": 3, "town": "Hamnoy"}],
+        records("street", "size", "rent"), ordered=True,
+    ),
+    Site(
+        # The host is called as one choice, and answers for all of them.
+        "x7-stock", "X", 0, "mirrors.test", "Show the stock of {goods} in the {hall} hall with article, crates and until",
+        [go("mirrors.test"), {"select": {"role": "combobox", "name": "Hall", "value": "{hall}"}}, field("Goods", "{goods}"), press("Show stock"),
+         wait("articles of {goods} in the {hall} hall")],
+        [{"goods": "pears", "hall": "north"}, {"goods": "plums", "hall": "south"}], records("article", "crates", "until"), goal="declined",
+    ),
+    Site(
         # The page only leads to the file, by a link.
         "g2-permit-file", "G", 0, "permits.test", "Get the permit with the number {number}",
         [go("permits.test"), field("Number", "{number}"), press("Find permit"), wait("Permit {number}"), {"click": {"role": "link", "name": "Download the permit"}}],

@@ -94,7 +94,7 @@ pub struct Control {
     /// `select`, `textarea`, or the type of an input: `text`, `search`, `radio`, `checkbox`, `number`, `date`, `range`, …; `link` or
     /// `button` for one of several that differ in one value.
     pub kind: String,
-    /// The form field's name; of a link the key in its address, of a button the attribute without `data-`.
+    /// The form field's name; of a link the key in its address or `//` for its host, of a button the attribute without `data-`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -558,6 +558,8 @@ pub enum Place {
     Form,
     Text,
     Header,
+    /// The host, or one of its labels; only for what was chosen of a list.
+    Host,
 }
 
 /// JSON inside an HTML page.

@@ -63,7 +63,7 @@ const LINKS: &str = "function (options, max) {
   const parts = it => {
     const url = new URL(it.href), path = it => it.split('/').map(it => ['', read(it)]);
     const [hash, query] = url.hash.slice(1).split('?', 2);
-    return [['', url.host], ...path(url.pathname), ...url.searchParams, ['', '#'], ...path(hash), ...new URLSearchParams(query ?? '')];
+    return [['//', url.host], ...path(url.pathname), ...url.searchParams, ['', '#'], ...path(hash), ...new URLSearchParams(query ?? '')];
   };
   const all = Array.from(document.links).slice(0, 2000).filter(it => /^https?:$/.test(it.protocol) && cut(it.innerText));
   const read_all = all.map(it => [cut(it.innerText), parts(it), it]), mine = parts(own);

@@ -149,6 +149,8 @@ fn commis_only_part(recipe: &Recipe) -> Option<&'static str> {
         Some("answers a file")
     } else if recipe.requests().any(|it| it.address.is_some()) {
         Some("goes to an address that an earlier answer gives")
+    } else if recipe.requests().any(|it| it.host.is_some()) {
+        Some("goes to the host that a parameter chooses")
     } else if recipe.steps_before().iter().any(by_key) {
         Some("takes a member of an answer that a parameter names")
     } else {

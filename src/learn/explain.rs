@@ -132,6 +132,9 @@ fn asks(request: &RequestTemplate, out: &mut Vec<String>) {
         }
         None => format!("sends: {} {}", request.method, request.url),
     });
+    if let Some(it) = &request.host {
+        out.push(format!("  to the host {it}"));
+    }
     for pair in &request.query {
         out.push(format!("  query {} = {}", pair.name, pair.value));
     }

@@ -180,6 +180,7 @@ pub fn substitution(data: &[u8]) {
                 Pair { name: "z".to_owned(), value: "last".to_owned(), ..Pair::default() },
             ])),
         },
+        host: None,
         address: None,
         charset: None,
         allowed_domains: vec!["shop.test".to_owned()],

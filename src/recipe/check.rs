@@ -8,6 +8,7 @@ use super::{
     auth,
     expression::Query,
     headers::{is_forbidden, is_override_field, is_override_header, is_token},
+    host_choice::{self, is_canonical_host},
     inline_script_json,
     model::{
         BodyTemplate, LANGUAGE, LANGUAGE_2, Parameter, Recipe, RequestTemplate, ResponseType,
@@ -83,6 +84,12 @@ fn check_rules(recipe: &Recipe) -> Result<()> {
     }
     check_request(&recipe.request, &names)?;
     check_address(&recipe.request, recipe.steps_before())?;
+    for request in recipe.requests().filter(|it| it.host.is_some()) {
+        if recipe.version < LANGUAGE_2 {
+            return Err(invalid(format!("`host` needs version {LANGUAGE_2}")));
+        }
+        host_choice::check(request, &recipe.parameters, recipe.own_host.is_some())?;
+    }
     for slot in &recipe.slots {
         check_slot(&slot.name, &slot.from, &recipe.request)?;
     }
@@ -324,10 +331,7 @@ fn check_domains(request: &RequestTemplate) -> Result<()> {
     let host = check_web_url("request.url", &origin_of(&request.url))?;
     let domains = &request.allowed_domains;
     for domain in domains {
-        let canonical = Url::parse(&format!("https://{domain}/"))
-            .ok()
-            .and_then(|it| it.host_str().map(str::to_owned));
-        if canonical.as_deref() != Some(domain) || domain.ends_with('.') {
+        if !is_canonical_host(domain) {
             let shown: String = domain.escape_debug().take(80).collect();
             return Err(invalid(format!("allowed_domains: `{shown}` is not a canonical host"))
                 .hint("write hosts as in a URL: lower case, without scheme, port and final dot"));

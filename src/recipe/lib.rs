@@ -16,6 +16,7 @@ mod file;
 pub mod file_facts;
 pub mod framing;
 pub mod headers;
+pub mod host_choice;
 pub mod inline_script_json;
 mod jmespath_eval;
 pub mod json_schema;

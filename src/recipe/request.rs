@@ -53,6 +53,8 @@ pub struct CompiledRequest {
     /// The same, parsed.
     base: Url,
     segments: Vec<Template>,
+    /// Gives the host instead.
+    host: Option<Template>,
     /// Gives the whole address instead.
     address: Option<Template>,
     query: Vec<QueryPair>,
@@ -111,6 +113,7 @@ impl CompiledRequest {
             origin: origin.to_owned(),
             base,
             segments: path.split('/').map(Template::parse).collect::<Result<_>>()?,
+            host: request.host.as_deref().map(Template::parse).transpose()?,
             address: request.address.as_deref().map(Template::parse).transpose()?,
             query: request
                 .query
@@ -154,6 +157,7 @@ impl CompiledRequest {
         for template in self
             .segments
             .iter()
+            .chain(&self.host)
             .chain(&self.address)
             .chain(self.query.iter().map(|it| &it.value))
             .chain(self.headers.iter().map(|it| &it.1))
@@ -246,6 +250,10 @@ impl CompiledRequest {
         if !same_origin || url.query().is_some() || url.fragment().is_some() {
             return Err(unusable("a value reached beyond its path segment"));
         }
+        if let Some(it) = &self.host {
+            let host = self.render_host(it, values)?;
+            url.set_host(Some(&host)).map_err(|err| unusable(&err.to_string()))?;
+        }
         let mut query = String::new();
         for it in &self.query {
             let value = it.value.render_parts(
@@ -269,6 +277,17 @@ impl CompiledRequest {
             Some(it) => self.resolve_address(&url, it, values),
             None => Ok(url.into()),
         }
+    }
+
+    /// The host that a parameter chose. Fails with `DOMAIN_NOT_ALLOWED` where the recipe does not name it.
+    fn render_host(&self, host: &Template, values: &Values) -> Result<String> {
+        let host = skip_absent(render_template(host, values))?.unwrap_or_default();
+        if self.allowed_domains.contains(&host) {
+            return Ok(host);
+        }
+        let shown: String = host.escape_debug().take(120).collect();
+        Err(Error::new(Code::DomainNotAllowed, format!("`{shown}` is no host of the recipe"))
+            .hint("`commis recipe get NAME` lists the hosts under allowed_domains"))
     }
 
     /// The address that an earlier answer gave, as a link on `base` would lead to it. Fails with `DOMAIN_NOT_ALLOWED` where it leads to

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// The request, with templates. In every template `{name}` is a parameter or slot, `{name|slug}` (or `lower`, `upper`, `json`,
 /// `url`) the same spelled as its place needs it; `{{` and `}}` are literal braces.
-/// A template never reaches scheme, host or port, but for `address`.
+/// A template never reaches scheme, host or port, but for `host` and `address`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestTemplate {
@@ -27,6 +27,10 @@ pub struct RequestTemplate {
     /// is sent as `&#1234;`, as browsers do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub charset: Option<String>,
+    /// The host, where a parameter chooses it from a closed list: a template of one name, such as `{language}.wiki.example`. Each of the
+    /// parameter's choices gives one of `allowed_domains`; scheme and port are those of `url`, whose own host is one of the choices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// The whole address, which an earlier step gives: a template of one name, such as `{links.print}`. It is resolved against `url`,
     /// as a link of a page is, and has to be on one of `allowed_domains`; `url` has no query then.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -29,6 +29,7 @@ fn request(url: &str) -> RequestTemplate {
         query: vec![],
         headers: BTreeMap::new(),
         body: None,
+        host: None,
         address: None,
         charset: None,
         allowed_domains: vec!["a.com".into()],

@@ -22,6 +22,8 @@ pub struct TypedValues {
     changed: Vec<ChangedValue>,
     /// What a form sends for those that name an option.
     sent: Vec<SentOption>,
+    /// What was chosen of several, by name, as a request sends it: may choose a host.
+    chosen: Vec<(String, String)>,
 }
 
 /// The value of the option that was chosen by its label.
@@ -72,7 +74,12 @@ impl TypedValues {
             let (name, value) = (name.clone(), squash(value));
             Some(SentOption { name, value, field: field.to_lowercase() })
         });
-        Self { plain, changed, sent: sent.collect() }
+        let chosen = typed.iter().filter_map(|(name, word)| {
+            let control = controls().find(|it| it.offers(word) && it.choices().nth(1).is_some())?;
+            Some((name.clone(), squash(control.sent_value(word).unwrap_or(word))))
+        });
+        let chosen = chosen.filter(|it| !it.1.is_empty()).collect();
+        Self { plain, changed, sent: sent.collect(), chosen }
     }
 
     /// Every place, in the order path, query, body; by name within a place.
@@ -83,6 +90,7 @@ impl TypedValues {
         }
         self.as_typed(raw, content_type, &mut out);
         self.as_changed(raw, content_type, &mut out);
+        self.as_host(&raw.url, &mut out);
         let named: Vec<String> = out
             .iter()
             .filter(|it| it.option && self.has_field_name(it))
@@ -97,6 +105,19 @@ impl TypedValues {
     fn has_field_name(&self, hit: &TypedHit) -> bool {
         let key = hit.key.rsplit('/').next().unwrap_or_default().to_lowercase();
         self.sent.iter().any(|it| it.name == hit.name && !it.field.is_empty() && it.field == key)
+    }
+
+    /// Choices that stand nowhere else: one may be the host, or the first labels of its name.
+    fn as_host(&self, url: &Url, out: &mut Vec<TypedHit>) {
+        let Some(host) = url.domain() else { return };
+        let labels: Vec<&str> = host.rsplit('.').skip(2).collect();
+        for (name, value) in &self.chosen {
+            let is_label = labels.contains(&value.as_str());
+            if (host == value || is_label) && !out.iter().any(|it| it.name == *name) {
+                let option = self.sent.iter().any(|it| it.name == *name);
+                push(out, TypedHit { option, ..hit(name, Place::Host, String::new(), true) });
+            }
+        }
     }
 
     /// Values that stand nowhere as they were typed, as a page may have changed them.

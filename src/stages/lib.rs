@@ -24,6 +24,7 @@ pub mod fixtures;
 mod folding;
 mod follow;
 mod gaps;
+mod host_list;
 pub mod in_memory;
 mod item_kinds;
 mod item_text;

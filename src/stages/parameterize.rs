@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use url::Url;
 
 use super::{
     account::{AccountPart, given_by_page, named_by_second_login, names_account},
@@ -16,6 +17,7 @@ use super::{
     endpoint::endpoint_key,
     extraction::widen_by_twin,
     fan_out::{MAX_LEAVES, spread},
+    host_list::close_hosts,
     item_kinds::other_kinds,
     minimize::used_slots,
     options::ParameterControls,
@@ -57,6 +59,12 @@ pub fn parameterize(
     report: &MinimizationReport,
 ) -> Result<Judged<RecipeDraftMinimized>> {
     let mut out = chosen(recording, second, draft, report)?;
+    if let Judged::Done(it) = &mut out {
+        let has_twin = twin(second, draft)?.is_some() || it.captured.is_some();
+        if let Err(why) = close_hosts(it, recording, has_twin || second.recording.is_none()) {
+            return Ok(Judged::Rejected(Reject::new(Reason::SeveralCalls, why)));
+        }
+    }
     if let Judged::Done(it) = &mut out {
         let exchange = recording.exchange(draft.exchange)?;
         let twin = twin(second, draft)?;
@@ -555,6 +563,7 @@ fn part_text(request: &RequestTemplate, place: Place, key: &str) -> Option<Strin
         (Place::Form, Some(BodyTemplate::Form(fields))) => named(fields),
         (Place::Json, Some(BodyTemplate::Json(body))) => body.pointer(key).map(Value::to_string),
         (Place::Text, Some(BodyTemplate::Text(text))) => Some(text.clone()),
+        (Place::Host, _) => Url::parse(&request.url).ok()?.domain().map(str::to_owned),
         (Place::Path, _) => {
             let path = request.url.splitn(4, '/').nth(3)?;
             path.split('/').nth(key.parse().ok()?).map(str::to_owned)

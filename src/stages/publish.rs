@@ -82,8 +82,9 @@ pub fn publish(
             output: None,
         }
     });
+    let is_second = report.pages.is_some() || chain.is_some() || request.host.is_some();
     Recipe {
-        version: if report.pages.is_some() || chain.is_some() { LANGUAGE_2 } else { LANGUAGE },
+        version: if is_second { LANGUAGE_2 } else { LANGUAGE },
         name: about.name.clone(),
         task: commis_redact::redact_written(about.sentence),
         category: about.category.map(str::to_owned),

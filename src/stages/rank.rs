@@ -20,7 +20,7 @@ use super::{
 };
 use commis_artifacts::{
     payloads::{Candidate, CandidateSet, DataSource, Judged, Reason, Reject, SecondRecording},
-    recording::{BodyStatus, Driver, Excerpt, Exchange, ResourceType, SessionRecording},
+    recording::{BodyStatus, Driver, Excerpt, Exchange, Place, ResourceType, SessionRecording},
 };
 use commis_base::settings::RankingSettings;
 use commis_net::egress::site_of;
@@ -519,7 +519,7 @@ fn follow(exchange: &Exchange, key: &str, second: &SessionRecording) -> (Option<
         .exchanges
         .iter()
         .filter(|it| {
-            unfit(it).is_none() && (endpoint_key(it) == key || same_but_path(exchange, it))
+            unfit(it).is_none() && (endpoint_key(it) == key || same_but_typed(exchange, it))
         })
         .collect();
     let places = |it: &Exchange| -> Vec<(String, String)> {
@@ -542,26 +542,29 @@ fn follow(exchange: &Exchange, key: &str, second: &SessionRecording) -> (Option<
     }
 }
 
-/// Two requests to one endpoint whose path holds the typed value.
-fn same_but_path(a: &Exchange, b: &Exchange) -> bool {
+/// Two requests to one endpoint whose path or host holds the typed value.
+fn same_but_typed(a: &Exchange, b: &Exchange) -> bool {
     let generic = |it: &Exchange| -> Option<(String, String, Vec<String>)> {
         let url = Url::parse(&it.url).ok()?;
         let typed: Vec<usize> = it
             .measures
             .typed_in_request
             .iter()
-            .filter(|hit| hit.place == commis_artifacts::recording::Place::Path)
+            .filter(|hit| hit.place == Place::Path)
             .filter_map(|hit| hit.key.parse().ok())
             .collect();
-        if typed.is_empty() {
+        let hits = &it.measures.typed_in_request;
+        let is_host_typed = hits.iter().any(|hit| hit.place == Place::Host);
+        if typed.is_empty() && !is_host_typed {
             return None;
         }
+        let host = if is_host_typed { "*" } else { url.host_str()? };
         let segments = url
             .path_segments()?
             .enumerate()
             .map(|(i, it)| if typed.contains(&i) { "*".to_owned() } else { it.to_owned() })
             .collect();
-        Some((it.method.clone(), url.host_str()?.to_owned(), segments))
+        Some((it.method.clone(), host.to_owned(), segments))
     };
     generic(a).is_some_and(|it| Some(it) == generic(b))
 }

@@ -86,6 +86,7 @@ pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
         query,
         headers,
         body,
+        host: None,
         address: None,
         charset: exchange.charset.clone(),
         allowed_sites: vec![site_of(&exchange.url)],

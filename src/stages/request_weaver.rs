@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use url::Url;
 
 use super::{
     minimize::PAGING,
@@ -10,6 +11,7 @@ use super::{
     templating::{FoundParameter, as_number, weave},
 };
 use commis_artifacts::recording::{Exchange, Place, TypedHit};
+use commis_net::egress::site_of;
 use commis_recipe::{
     model::{
         BodyTemplate, Constraints, Format, Pair, ParamSource, ParamType, Parameter, RequestTemplate,
@@ -42,6 +44,7 @@ impl<'a> RequestWeaver<'a> {
         let what = (typed, self.chains);
         let woven = match (place, &mut self.request.body) {
             (Place::Path, _) => weave_path(&mut self.request.url, key, what),
+            (Place::Host, _) => weave_host(&mut self.request, what),
             (Place::Query, _) => weave_pairs(&mut self.request.query, key, what),
             (Place::Form, Some(BodyTemplate::Form(fields))) => weave_pairs(fields, key, what),
             (Place::Json, Some(BodyTemplate::Json(body))) => match body.pointer_mut(key) {
@@ -262,6 +265,28 @@ fn weave_number(it: &mut Value, what: TypedWithChains<'_>) -> Option<Vec<FoundPa
     }
     *it = Value::String(format!("{{{}}}", parts.join("|")));
     Some(vec![found])
+}
+
+/// The whole host, or one label of it that stands before the site's own name.
+fn weave_host(
+    request: &mut RequestTemplate,
+    what: TypedWithChains<'_>,
+) -> Option<Vec<FoundParameter>> {
+    let url = Url::parse(&request.url).ok()?;
+    let host = url.domain()?;
+    let is_typed = |text: &str| what.0.iter().any(|it| it.1.eq_ignore_ascii_case(text));
+    let own = host.strip_suffix(&site_of(&request.url)).unwrap_or_default();
+    let mut labels: Vec<String> = own.split('.').map(str::to_owned).collect();
+    let mut whole = host.to_owned();
+    let (found, woven) = if is_typed(host) {
+        (weave_template(&mut whole, what)?, whole)
+    } else {
+        let label = labels.iter_mut().find(|it| is_typed(it))?;
+        let found = weave_template(label, what)?;
+        (found, format!("{}{}", labels.join("."), &host[own.len()..]))
+    };
+    request.host = Some(woven);
+    Some(found)
 }
 
 fn weave_path(

@@ -38,6 +38,10 @@ fn read_address(
     for (i, (a, b)) in ours.iter().zip(&theirs).enumerate() {
         read(format!("path segment {i}"), a, &escape(b))?;
     }
+    let host = Url::parse(&twin.url).ok().and_then(|it| it.domain().map(str::to_owned));
+    if let (Some(ours), Some(theirs)) = (&template.host, host) {
+        read("the host".to_owned(), ours, &escape(&theirs))?;
+    }
     for (pair, it) in paired(&template.query, &twin.query) {
         read(format!("query `{}`", pair.name), &pair.value, &it.value)?;
     }

@@ -391,6 +391,7 @@ fn carries(exchange: &Exchange) -> Vec<String> {
                 Place::Form => "form",
                 Place::Text => "text",
                 Place::Header => "header",
+                Place::Host => "host",
             };
             format!("{place}:{}", it.key)
         })

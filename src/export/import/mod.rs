@@ -201,6 +201,7 @@ impl DraftBuilder {
                 query: self.query,
                 headers: self.headers,
                 body: self.body,
+                host: None,
                 address: None,
                 charset: None,
                 allowed_domains: vec![host],

@@ -761,6 +761,7 @@ fn part_of(place: Place, key: &str) -> String {
         Place::Form => "form",
         Place::Text => return "text:".to_owned(),
         Place::Header => "header",
+        Place::Host => return "host".to_owned(),
     };
     format!("{place}:{key}")
 }

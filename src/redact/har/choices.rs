@@ -8,7 +8,11 @@ use scraper::{ElementRef, Html, Selector};
 use serde_json::Value;
 use url::Url;
 
-use crate::{choice_spelling::is_spelled, encode::decode_percent, raw::RawExchange};
+use crate::{
+    choice_spelling::{HOST, is_spelled},
+    encode::decode_percent,
+    raw::RawExchange,
+};
 use commis_artifacts::recording::{Action, ActionKind, Control, ControlOption, ResourceType};
 
 /// Documents that are read, and bytes of each.
@@ -168,7 +172,7 @@ struct UrlPart {
 
 fn parts(url: &Url) -> Vec<UrlPart> {
     let host =
-        UrlPart { name: String::new(), value: url.host_str().unwrap_or_default().to_owned() };
+        UrlPart { name: HOST.to_owned(), value: url.host_str().unwrap_or_default().to_owned() };
     let path = url.path_segments().into_iter().flatten();
     let path =
         path.map(|it| UrlPart { name: String::new(), value: decode_percent(it).into_owned() });
@@ -212,7 +216,11 @@ fn sends(exchanges: &[RawExchange], name: &str, value: &str) -> bool {
     let is_it = |it: &(String, String)| {
         it.1 == value && (name.is_empty() || it.0.is_empty() || it.0 == name)
     };
-    exchanges.iter().any(|it| sent_values(it).iter().any(is_it))
+    let is_host = |it: &RawExchange| {
+        let host = it.url.domain().unwrap_or_default();
+        host == value || host.rsplit('.').skip(2).any(|label| label == value)
+    };
+    exchanges.iter().any(|it| sent_values(it).iter().any(is_it) || is_host(it))
 }
 
 /// A request holds the word itself.

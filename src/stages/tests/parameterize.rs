@@ -655,3 +655,58 @@ fn a_word_is_a_choice_where_the_form_sends_something_else_for_it() {
     let other = chosen("Fowl", "http://shop.test/search?cat=9&page=12");
     assert!(matches!(weave(&first, Some(&other)), Judged::Rejected(_)));
 }
+
+#[test]
+fn a_host_is_a_parameter_where_the_page_lists_the_choices() {
+    use commis_artifacts::recording::{Control, ControlOption, Place, TypedHit};
+    let option = |(label, value): (&str, &str)| ControlOption {
+        label: label.to_owned(),
+        value: value.to_owned(),
+    };
+    let chosen = |options: &[(&str, &str)], word: &str, url: &str| {
+        let mut it = one(&[("hall", word)], at(url));
+        let options = options.iter().copied().map(option).collect();
+        it.actions[1].control =
+            Some(Control { kind: "select".to_owned(), options, ..Control::default() });
+        let control = it.actions[1].control.as_ref().unwrap();
+        let sent = control.sent_value(word).unwrap_or(word);
+        let host = url.split('/').nth(2).unwrap();
+        if host == sent || host.split('.').next() == Some(sent) {
+            it.exchanges[0].measures.typed_in_request = vec![TypedHit {
+                name: "hall".to_owned(),
+                place: Place::Host,
+                key: String::new(),
+                exact: true,
+                option: control.sent_value(word).is_some(),
+            }];
+        }
+        it
+    };
+    let plain = [("north", "north"), ("south", "south"), ("elsewhere", "a.b/")];
+    let first = chosen(&plain, "north", "http://north.shop.test/stock");
+    let learn = |options: &[(&str, &str)], word, url| {
+        let own = chosen(options, options[0].0, &format!("http://{}/stock", host_of(options[0].1)));
+        weave(&own, Some(&chosen(options, word, url)))
+    };
+    let it = done(learn(&plain, "south", "http://south.shop.test/stock"));
+    assert_eq!(it.request.host.as_deref(), Some("{hall}.shop.test"));
+    assert_eq!(it.request.allowed_domains, ["north.shop.test", "south.shop.test"]);
+    assert_eq!(it.parameters[0].constraints.one_of, ["north", "south"]);
+    // Whole hosts by other words; one of another site is not gone to.
+    let hosts = [("North", "north.shop.test"), ("South", "south.shop.test"), ("Ads", "ads.test")];
+    let it = done(learn(&hosts, "South", "http://south.shop.test/stock"));
+    assert_eq!(it.request.host.as_deref(), Some("{hall}"));
+    assert_eq!(it.request.allowed_domains, ["north.shop.test", "south.shop.test"]);
+    assert_eq!(it.parameters[0].constraints.map.len(), 2);
+    assert_eq!((&*it.first["hall"], &*it.second.unwrap()["hall"]), ("North", "South"));
+    // The second one was asked for at the first one's host, or at a third.
+    for url in ["http://north.shop.test/stock", "http://west.shop.test/stock"] {
+        assert!(matches!(learn(&plain, "south", url), Judged::Rejected(_)), "{url}");
+    }
+    let Judged::Rejected(why) = weave(&first, None) else { return };
+    panic!("one example alone is not refused for its host: {}", why.detail);
+}
+
+fn host_of(value: &str) -> String {
+    if value.contains('.') { value.to_owned() } else { format!("{value}.shop.test") }
+}

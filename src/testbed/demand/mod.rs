@@ -12,6 +12,7 @@ pub mod cookies;
 pub mod downloads;
 pub mod feeds;
 pub mod further;
+pub mod hosts;
 pub mod members;
 pub mod public;
 pub mod scripts;
@@ -86,6 +87,9 @@ pub fn expected(
         "cogs.test" => Some(varied::parts(text("maker"))),
         "ripples.test" => Some(composed::statuses(text("topic"))),
         "kiln.test" => Some(composed::firings(text("clay"))),
+        "lexica.test" => Some(hosts::meanings(text("language"), text("word"))),
+        "dwellings.test" => Some(hosts::flats(text("town"), ask.number("rooms", 2, 9))),
+        "mirrors.test" => Some(hosts::stock_of(text("hall"), text("goods"))),
         "dossier.test" => Some(composed::dossier_of(text("name"))),
         _ => None,
     }
