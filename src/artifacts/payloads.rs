@@ -17,7 +17,7 @@ use commis_recipe::{
     },
     paging::Pages,
     shape::profile::Profile,
-    steps::{PerItem, Step},
+    steps::{Assembly, Step},
 };
 
 /// A stage's answer: its product, or why the task cannot be learned. Both are results and both are stored.
@@ -385,9 +385,10 @@ pub struct RecipeDraftMinimized {
     /// What those values were in the first example, by their names in templates.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub taken: BTreeMap<String, String>,
-    /// The request is sent once for each item of one of the steps; `response` is then what that gives together.
+    /// The request is sent once for each item of one of the steps, or its answer is one of several; `response` is then what that
+    /// gives together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub per_item: Option<PerItem>,
+    pub assembly: Option<Assembly>,
     pub response: ResponseSpec,
     pub transport: TransportKind,
     pub captured_only: bool,

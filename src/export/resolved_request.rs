@@ -153,6 +153,8 @@ fn commis_only_part(recipe: &Recipe) -> Option<&'static str> {
         Some("goes to the host that a parameter chooses")
     } else if recipe.steps_before().iter().any(by_key) {
         Some("takes a member of an answer that a parameter names")
+    } else if recipe.steps_before().iter().any(|it| it.optional) {
+        Some("goes on without an answer that the site may not have")
     } else {
         None
     }

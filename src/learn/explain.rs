@@ -30,7 +30,8 @@ pub fn words(held: &RegisteredRecipe) -> Vec<String> {
     out.push(format!("transport: {}", transport(it)));
     let request = &it.request;
     for step in it.steps_before() {
-        out.push(format!("step {}:", step.name));
+        let missing = if step.optional { " (the site may have no answer)" } else { "" };
+        out.push(format!("step {}{missing}:", step.name));
         asks(&step.request, &mut out);
         if step.request.body.is_some() {
             out.push("  and a body; `recipe dry-run` shows it".to_owned());

@@ -298,7 +298,7 @@ impl<'a> TaskReplayer<'a> {
             walk.pace().await;
             let mut reply = self.send_one(call.transport, request.clone()).await?;
             // Between calls for items a site may say how long it wants to be left alone; a run waits as well.
-            while call.per_item.is_some()
+            while call.assembly.is_some()
                 && reply.status == 429
                 && let Some(pause) = pauses.take(retry_after(&reply))
             {

@@ -340,7 +340,7 @@ fn offline_only_the_recorded_request_is_answered() {
                 values: &values,
                 slots: &slots,
                 steps: &[],
-                per_item: None,
+                assembly: None,
             };
             block_on(replayer.send(call)).map(|it| it.status).map_err(|it| it.code())
         };

@@ -35,6 +35,47 @@ pub struct Step {
     /// answer for are then left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
+    /// With `output`: where the site answers 404 or 410, its answer is `null`, and the data says that it is not complete.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub optional: bool,
+}
+
+/// How the answers of several requests become the data, while it is learned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Assembly {
+    PerItem(PerItem),
+    Output(JoinedOutput),
+}
+
+impl Assembly {
+    /// What of the last request's answer is used.
+    pub const fn response(&self) -> &ResponseSpec {
+        match self {
+            Self::PerItem(it) => &it.response,
+            Self::Output(it) => &it.response,
+        }
+    }
+
+    /// The calls for items, where that is what it is.
+    pub const fn per_item(&self) -> Option<&PerItem> {
+        match self {
+            Self::PerItem(it) => Some(it),
+            Self::Output(_) => None,
+        }
+    }
+}
+
+/// Answers of steps that do not need one another, put together while it is learned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JoinedOutput {
+    /// As [`Chain::output`].
+    pub expression: String,
+    /// The last step's name.
+    pub last: String,
+    /// What of the last answer is used.
+    pub response: ResponseSpec,
 }
 
 /// A request that is sent once for each item of an earlier answer, while it is learned.

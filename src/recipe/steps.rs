@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-pub use super::chain::{Chain, Choose, PerItem, Poll, Step};
+pub use super::chain::{Assembly, Chain, Choose, JoinedOutput, PerItem, Poll, Step};
 use super::{
     expression::Query,
     model::{Recipe, RequestTemplate, ResponseSpec},
+    request::CompiledRequest,
     template::{Template, is_field, is_name},
 };
 use commis_base::error::{Code, Error, Result};
@@ -34,6 +35,9 @@ impl Chain {
         if last.poll.is_some() {
             return Err("`poll` belongs to a step before the last".to_owned());
         }
+        if last.optional {
+            return Err("`optional` belongs to a step before the last".to_owned());
+        }
         let Step { name, for_each, request, response, into, position, .. } = last;
         Ok((
             Self { before: steps, last: name, for_each, into, position, output },
@@ -54,6 +58,7 @@ impl Chain {
             poll: None,
             into,
             position,
+            optional: false,
         });
         steps
     }
@@ -155,8 +160,27 @@ pub(super) fn check(chain: &Chain, recipe: &Recipe, taken: &BTreeSet<&str>) -> R
     if let Some(it) = &chain.output {
         Query::compile(it)?;
     }
+    check_optional(chain, recipe)?;
     if recipe.pages.is_some() && (chain.for_each.is_some() || chain.output.is_some()) {
         return Err(invalid("`pages` cannot be combined with `for_each` or `output`".to_owned()));
+    }
+    Ok(())
+}
+
+/// What may be missing is put into the data, and nothing is asked with it.
+fn check_optional(chain: &Chain, recipe: &Recipe) -> Result<()> {
+    for (at, step) in chain.before.iter().enumerate().filter(|it| it.1.optional) {
+        let why = |what: &str| invalid(format!("step `{}`: `optional` {what}", step.name));
+        if chain.output.is_none() {
+            return Err(why("needs `output`"));
+        }
+        let later = chain.before[at + 1..].iter().map(|it| &it.request).chain([&recipe.request]);
+        for request in later {
+            let request = CompiledRequest::new(request)?;
+            if request.names().into_iter().any(|it| split_step_name(it).0 == step.name) {
+                return Err(why("goes with no later step that takes its answer"));
+            }
+        }
     }
     Ok(())
 }

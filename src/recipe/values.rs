@@ -1,6 +1,6 @@
 //! Values of parameters and slots: bounded, checked and typed before anything is substituted.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde_json::{Number, Value};
 
@@ -150,6 +150,24 @@ pub fn coerce(parameter: &Parameter, text: &str) -> Result<BoundValue> {
     Ok(bound)
 }
 
+/// The values with each choice as its parameter declares it: the same choice in other case is the same value.
+pub fn declared_words<'a>(
+    parameters: &[Parameter],
+    given: &'a BTreeMap<String, String>,
+) -> Cow<'a, BTreeMap<String, String>> {
+    let mut out = Cow::Borrowed(given);
+    for it in parameters {
+        let declared = given.get(&it.name).and_then(|text| {
+            let (word, _) = mapped_value(&it.constraints.map, text)?;
+            (word != text).then(|| word.to_owned())
+        });
+        if let Some(word) = declared {
+            out.to_mut().insert(it.name.clone(), word);
+        }
+    }
+    out
+}
+
 /// The word as it is declared, in whatever case it was given, and what is sent for it.
 fn mapped_value<'a>(map: &'a BTreeMap<String, String>, text: &str) -> Option<(&'a str, &'a str)> {
     let exact = map.get_key_value(text);
@@ -216,6 +234,24 @@ mod tests {
             .ok()
             .map(|it| it.typed.map_or(format!("{:?}", it.text), |it| it.to_string()));
         assert_eq!(got.as_deref(), want, "{kind:?} {text:?}");
+    }
+
+    #[test]
+    fn a_choice_in_other_case_is_the_declared_one() {
+        let map = [("Berg", "b"), ("Solvik", "s")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+        let parameter = Parameter {
+            name: "town".into(),
+            kind: ParamType::Str,
+            required: true,
+            source: ParamSource::TaskInput,
+            default: None,
+            constraints: Constraints { map: map.into(), ..Constraints::default() },
+            examples: Vec::new(),
+        };
+        for (given, want) in [("berg", "Berg"), ("Berg", "Berg"), ("Nesset", "Nesset")] {
+            let given = BTreeMap::from([("town".to_owned(), given.to_owned())]);
+            assert_eq!(declared_words(std::slice::from_ref(&parameter), &given)["town"], want);
+        }
     }
 
     #[test]

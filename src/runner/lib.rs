@@ -19,7 +19,7 @@ use std::{
 };
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use url::Url;
 
 use self::{
@@ -38,8 +38,9 @@ use commis_recipe::{
     model::{Framing, Parameter, Recipe, Slot, TransportKind},
     pagination::{Length, is_echo},
     request::{CompiledRequest, bind},
-    shape::VerifiedShape,
+    shape::{self, VerifiedShape},
     trust::Trust,
+    values,
 };
 use commis_redact::known_secrets::SecretFilter;
 
@@ -296,8 +297,14 @@ async fn attempt(
     while let Some(mut request) = steps.request()? {
         request.own_host.clone_from(own);
         steps.pace().await;
-        let reply = send(compiled, params, &request, transport, out).await;
-        let reply = reply.map_err(|err| err.context(&steps.describe()))?;
+        out.status_code = None;
+        let reply = match send(compiled, params, &request, transport, out).await {
+            Err(_) if out.status_code.is_some_and(is_gone) && steps.skip() => {
+                out.raw_response = None;
+                continue;
+            }
+            other => other.map_err(|err| err.context(&steps.describe()))?,
+        };
         let start = Instant::now();
         work::compute(work::ANSWER, || steps.take(request, reply)).await??;
         out.timings_ms.extract += millis(start.elapsed().as_micros() as u64);
@@ -333,6 +340,11 @@ async fn attempt(
     }
     if found.is_ok() && compiled.recipe.response.framing == Some(Framing::File) {
         out.file = Some(reply.body);
+    }
+    if !steps.missing().is_empty() {
+        out.complete = Some(false);
+        let missing = steps.missing().join("`, `");
+        out.warnings.push(format!("the site has no answer for the step `{missing}`"));
     }
     if steps.left() > 0 {
         out.complete = Some(false);
@@ -543,7 +555,8 @@ fn warnings(
     echoed: &BTreeMap<String, Value>,
 ) -> Vec<String> {
     let Some(proof) = &recipe.verification else { return Vec::new() };
-    let mut out = examples::warnings(&proof.examples, params, data);
+    let declared = values::declared_words(&recipe.parameters, params);
+    let mut out = examples::warnings(&proof.examples, declared.as_ref(), data);
     out.extend(proof.substitute.as_ref().and_then(|it| examples::substitute_warning(it, data)));
     for (name, said) in echoed {
         if let Some(value) = params.get(name).filter(|value| !is_echo(said, value)) {
@@ -559,10 +572,42 @@ fn shape_similarity(compiled: &CompiledRecipe, extracted: &Extraction) -> Option
     let shape = compiled.shape.as_ref()?;
     let response = &compiled.recipe.response;
     let verified = compiled.recipe.verification.as_ref();
+    if let Some(it) = verified
+        && let Some(alike) = similarity_of_present_parts(compiled, &it.shape, &extracted.data)
+    {
+        return Some(alike);
+    }
     Some(match verified.filter(|_| response.html.is_some()) {
         Some(it) => similarity_bp(response, &it.shape, &fingerprint(response, extracted)),
         None => shape.similarity_bp(&extracted.data),
     })
+}
+
+/// The same without the parts of the data that are missing, where steps may be: each is a field that is `null`.
+fn similarity_of_present_parts(
+    compiled: &CompiledRecipe,
+    shape: &[String],
+    data: &Value,
+) -> Option<u32> {
+    let has_optional = compiled.recipe.steps_before().iter().any(|it| it.optional);
+    let mut present = data.as_object().filter(|_| has_optional)?.clone();
+    let parts: Vec<String> = present
+        .iter()
+        .filter(|it| it.1.is_null())
+        .flat_map(|it| shape::paths(&json!({ it.0: null })))
+        .filter_map(|it| Some(it.strip_suffix(":null")?.to_owned()))
+        .collect();
+    if parts.is_empty() {
+        return None;
+    }
+    present.retain(|_, it| !it.is_null());
+    let is_part = |path: &&String| {
+        parts.iter().any(|part| {
+            path.strip_prefix(part.as_str()).is_some_and(|it| it.starts_with([':', '.', '[']))
+        })
+    };
+    let left: Vec<String> = shape.iter().filter(|it| !is_part(it)).cloned().collect();
+    Some(VerifiedShape::new(&left).similarity_bp(&Value::Object(present)))
 }
 
 /// Fails with `SHAPE_DRIFT` when that is not alike enough.

@@ -20,7 +20,7 @@ use commis_recipe::{
     expression::Query,
     model::{Parameter, RequestTemplate},
     request::CompiledRequest,
-    steps::{Chain, PerItem, Step, split_step_name, text},
+    steps::{Assembly, Chain, JoinedOutput, PerItem, Step, split_step_name, text},
     values::Values,
 };
 
@@ -42,6 +42,8 @@ struct CompiledStep {
     poll: Option<(Query, u32)>,
     /// Names of later templates that are of this step, with their fields.
     wanted: Vec<String>,
+    /// The site may have no answer.
+    optional: bool,
 }
 
 impl Steps {
@@ -75,6 +77,7 @@ impl Steps {
                     None => None,
                 },
                 wanted,
+                optional: it.optional,
             })
         });
         Ok(Self(all.collect::<Result<_>>()?))
@@ -104,6 +107,8 @@ pub struct StepRun<'a> {
     empty: Option<&'a str>,
     /// Items of lists that go into one request, and are too many for it.
     left: usize,
+    /// Optional steps that the site had no answer for.
+    missing: Vec<&'a str>,
 }
 
 impl<'a> StepRun<'a> {
@@ -118,6 +123,7 @@ impl<'a> StepRun<'a> {
             polled: 0,
             empty: None,
             left: 0,
+            missing: Vec::new(),
         }
     }
 
@@ -147,6 +153,9 @@ impl<'a> StepRun<'a> {
     }
 
     fn apply_answer(&mut self, at: usize) -> Result<()> {
+        if is_gone(self.known[at].1.status) && self.skip() {
+            return Ok(());
+        }
         let (steps, reply) = (self.steps, &self.known[at].1);
         let Some(step) = steps.get(self.at) else { return Ok(()) };
         let found = step.read(reply, &self.values).map_err(|err| err.context(&step.describe()))?;
@@ -184,6 +193,20 @@ impl<'a> StepRun<'a> {
         }
         self.answers.insert(step.name.clone(), found);
         Ok(())
+    }
+
+    /// Goes on without an answer to the step that comes now, where it is optional.
+    pub fn skip(&mut self) -> bool {
+        let Some(step) = self.steps.get(self.at).filter(|it| it.optional) else { return false };
+        self.answers.insert(step.name.clone(), Value::Null);
+        self.missing.push(&step.name);
+        self.at += 1;
+        true
+    }
+
+    /// Optional steps that the site had no answer for.
+    pub fn missing(&self) -> &[&'a str] {
+        &self.missing
     }
 
     /// The step whose list is empty: nothing more is asked for.
@@ -376,8 +399,20 @@ impl AnswerJoin {
         if self.last.is_empty() { err } else { err.context(&format!("step `{}`", self.last)) }
     }
 
+    /// Of a draft. Fails with `RECIPE_INVALID`.
+    pub fn of_draft(assembly: &Assembly) -> Result<Self> {
+        Ok(match assembly {
+            Assembly::PerItem(it) => Self::per_item(it),
+            Assembly::Output(JoinedOutput { expression, last, .. }) => Self {
+                last: last.clone(),
+                output: Some(Query::compile(expression)?),
+                ..Self::default()
+            },
+        })
+    }
+
     /// Of the answers for the items of a list.
-    pub fn per_item(it: &PerItem) -> Self {
+    fn per_item(it: &PerItem) -> Self {
         Self {
             for_each: Some(it.step.clone()),
             into: it.into.clone(),
@@ -440,7 +475,7 @@ pub struct DraftRun {
     steps: Steps,
     request: CompiledRequest,
     values: Values,
-    per_item: Option<(AnswerJoin, Extractor)>,
+    assembly: Option<(AnswerJoin, Extractor)>,
 }
 
 impl DraftRun {
@@ -448,7 +483,7 @@ impl DraftRun {
     /// `METHOD_NOT_ALLOWED` and `PARAM_INVALID`.
     pub fn new(
         steps: &[Step],
-        (request, per_item): (&RequestTemplate, Option<&PerItem>),
+        (request, assembly): (&RequestTemplate, Option<&Assembly>),
         (parameters, given): (&[Parameter], &BTreeMap<String, String>),
     ) -> Result<Self> {
         let request = CompiledRequest::new(request)?;
@@ -456,11 +491,12 @@ impl DraftRun {
         for (name, text) in given {
             values.add_slot(name, text)?;
         }
-        let steps = Steps::new(steps, &request, per_item.map(|it| it.step.as_str()))?;
-        let per_item = per_item
-            .map(|it| Ok::<_, Error>((AnswerJoin::per_item(it), Extractor::new(&it.response)?)))
+        let for_each = assembly.and_then(Assembly::per_item).map(|it| it.step.as_str());
+        let steps = Steps::new(steps, &request, for_each)?;
+        let assembly = assembly
+            .map(|it| Ok::<_, Error>((AnswerJoin::of_draft(it)?, Extractor::new(it.response())?)))
             .transpose()?;
-        Ok(Self { steps, request, values, per_item })
+        Ok(Self { steps, request, values, assembly })
     }
 
     /// Its requests, from the first.
@@ -485,7 +521,8 @@ impl DraftWalk<'_> {
             return Ok(Some(it));
         }
         let request = &self.draft.request;
-        let Some((join, _)) = &self.draft.per_item else {
+        let per_item = self.draft.assembly.as_ref().filter(|it| it.0.for_each().is_some());
+        let Some((join, _)) = per_item else {
             let is_sent = self.last.is_some() || self.steps.empty().is_some();
             return if is_sent { Ok(None) } else { request.fill(self.steps.values()).map(Some) };
         };
@@ -506,7 +543,7 @@ impl DraftWalk<'_> {
 
     /// Takes the answer to the request that [`Self::request`] gave. Fails as [`StepRun::take`].
     pub fn take(&mut self, request: PreparedRequest, reply: Reply) -> Result<()> {
-        let (Some(items), Some((join, extractor))) = (&mut self.items, &self.draft.per_item) else {
+        let (Some(items), Some((join, extractor))) = (&mut self.items, &self.draft.assembly) else {
             if self.steps.is_done() {
                 self.last = Some(reply);
                 return Ok(());
@@ -519,26 +556,42 @@ impl DraftWalk<'_> {
         Ok(())
     }
 
-    /// The answer to the last request; where it was sent for items, the data as an answer. Fails as [`ItemCalls::finish`].
+    /// The answer to the last request; where it was sent for items or is one of several, the data as an answer. Fails as
+    /// [`ItemCalls::finish`] and [`AnswerJoin::apply`].
     pub fn reply(self) -> Result<Reply> {
-        let Some(items) = self.items else {
-            let empty = self.steps.empty();
-            return self.last.ok_or_else(|| match empty {
-                Some(it) => {
-                    Error::new(Code::ExtractEmpty, format!("step `{it}`: its list is empty"))
-                }
-                None => Error::new(Code::Internal, "the steps ended before a request was sent"),
-            });
-        };
-        let data = items.finish()?.data;
-        Ok(Reply {
-            status: 200,
-            headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-            body: data.to_string().into_bytes(),
-            url: self.last.map(|it| it.url).unwrap_or_default(),
-            hops: 0,
-            timings: Timings::default(),
-        })
+        if let Some(items) = self.items {
+            let url = self.last.map(|it| it.url).unwrap_or_default();
+            return Ok(as_reply(&items.finish()?.data, url));
+        }
+        let empty = self.steps.empty();
+        let last = self.last.ok_or_else(|| match empty {
+            Some(it) => Error::new(Code::ExtractEmpty, format!("step `{it}`: its list is empty")),
+            None => Error::new(Code::Internal, "the steps ended before a request was sent"),
+        })?;
+        // What the site refuses is judged as it came.
+        let Some((join, extractor)) = &self.draft.assembly else { return Ok(last) };
+        if check_status(&last).is_err() {
+            return Ok(last);
+        }
+        let found = extractor.apply(HttpAnswer {
+            mime: &last.mime(),
+            headers: &last.headers,
+            url: &last.url,
+            body: &last.body,
+        })?;
+        Ok(as_reply(&join.apply(self.steps.answers(), found)?.data, last.url))
+    }
+}
+
+/// Data that several answers gave, as an answer.
+fn as_reply(data: &Value, url: String) -> Reply {
+    Reply {
+        status: 200,
+        headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+        body: data.to_string().into_bytes(),
+        url,
+        hops: 0,
+        timings: Timings::default(),
     }
 }
 

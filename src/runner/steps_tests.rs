@@ -219,6 +219,58 @@ async fn two_choices_of_one_answer_are_asked_for_once() {
 }
 
 #[tokio::test]
+async fn what_may_be_missing_is_null_and_said() {
+    let (http, _) = chat().await;
+    let answer = "response: { type: json }";
+    let joined = |first: &str, path: &str, output: &str| {
+        recipe(&[("votes", path, first), ("people", "/people", answer)], output)
+    };
+    let output = "output: '{all: people.ids, votes: votes}'";
+    let optional = "response: { type: json }, optional: true";
+    let out = ran(&joined(optional, "/nowhere", output), &[("channel", "x")], &http).await;
+    assert_eq!(out.data, json!({"all": [1, 2, 3], "votes": null}));
+    assert_eq!((out.success, out.complete), (true, Some(false)));
+    assert!(out.warnings[0].contains("`votes`"), "{:?}", out.warnings);
+    let out = ran(&joined(optional, "/people/1", output), &[("channel", "x")], &http).await;
+    assert_eq!(out.data["votes"], json!({"name": "P1"}));
+    assert_eq!((out.complete, out.warnings.len()), (None, 0));
+    // Refused is not missing, and neither is what need not be there.
+    let out =
+        ran(&joined(optional, "/channels/8/messages", output), &[("channel", "x")], &http).await;
+    assert_eq!((out.success, out.error_code), (false, Some("AUTH_REQUIRED")));
+    let out = ran(&joined(answer, "/nowhere", output), &[("channel", "x")], &http).await;
+    assert_eq!((out.success, out.error_code), (false, Some("NOT_FOUND")));
+}
+
+#[test]
+fn what_may_be_missing_is_needed_by_no_step() {
+    let why = |steps: &str, output: &str| {
+        let step = |it: &str| format!("{{{it}, response: {{type: json}}}}");
+        let steps: Vec<String> = steps.split(';').map(step).collect();
+        let text = format!(
+            "{{version: 2, name: a, task: t, status: draft, source_url: 'http://a.test/', parameters: [], steps: [{}]{output}}}",
+            steps.join(", ")
+        );
+        yaml::parse(&text).map(|_| ()).map_err(|err| err.message().to_owned())
+    };
+    let get = |name: &str, path: &str| {
+        format!(
+            "name: {name}, request: {{method: GET, url: 'http://a.test/{path}', allowed_domains: [a.test]}}"
+        )
+    };
+    let (a, b, joined) = (get("a", "a"), get("b", "b"), ", output: '{a: a, b: b}'");
+    assert_eq!(why(&format!("{a}, optional: true;{b}"), joined), Ok(()));
+    for (steps, output, want) in [
+        (format!("{a}, optional: true;{b}"), "", "needs `output`"),
+        (format!("{a};{b}, optional: true"), joined, "before the last"),
+        (format!("{a}, optional: true;{}", get("b", "{a.id}")), joined, "no later step"),
+    ] {
+        let why = why(&steps, output).unwrap_err();
+        assert!(why.contains(want), "{why}");
+    }
+}
+
+#[tokio::test]
 async fn one_call_for_each_item_in_their_order() {
     let (http, log) = chat().await;
     let each = |into: &str| {

@@ -10,9 +10,8 @@ use super::{
     minimize::used_slots,
     provenance::{PathKey, answer, expression, field_paths, find_lists, list, outline},
     replay::leaf_lines,
-    request::template,
+    request::{plain, template},
     request_weaver::RequestWeaver,
-    template_match::literal_of,
     templating::USUAL,
     trace::{RequestPlace, differing, literals, name_of, same_place, set_value},
 };
@@ -22,9 +21,8 @@ use commis_artifacts::{
 };
 use commis_recipe::{
     model::{RequestTemplate, ResponseSpec, ResponseType},
-    steps::{MAX_STEPS, PerItem, Step, field, text},
+    steps::{Assembly, MAX_STEPS, PerItem, Step, field, text},
     template::{Filter, escape},
-    trackers::is_cache_buster,
 };
 
 /// Leaves of a captured answer that are kept to compare with.
@@ -238,15 +236,6 @@ fn all_series<'a>(list: &Exchange, recording: &'a SessionRecording) -> Vec<Serie
     groups.into_values().filter_map(series).collect()
 }
 
-/// Without what every client writes in its own way.
-fn plain(mut request: RequestTemplate) -> RequestTemplate {
-    request
-        .headers
-        .retain(|name, it| literal_of(it).is_some() && !(name == "accept" && it == "*/*"));
-    request.query.retain(|it| !is_cache_buster(&it.name, &it.value));
-    request
-}
-
 /// The one part in which the requests of a group differ.
 fn series(group: Vec<(&Exchange, RequestTemplate)>) -> Option<Series<'_>> {
     let (_, first) = group.first().filter(|_| group.len() >= MIN_CALLS)?;
@@ -320,9 +309,10 @@ pub fn spread(
         poll: None,
         into: None,
         position: None,
+        optional: false,
     });
     let response = ResponseSpec { framing: call.framing, ..ResponseSpec::new(ResponseType::Json) };
-    draft.per_item = Some(per_item(&found, step, response));
+    draft.assembly = Some(Assembly::PerItem(per_item(&found, step, response)));
     draft.response = ResponseSpec::new(ResponseType::Json);
     draft.compared = false;
     let lines = |it: &FanOut<'_>| {

@@ -28,6 +28,7 @@ mod host_list;
 pub mod in_memory;
 mod item_kinds;
 mod item_text;
+mod joined;
 mod labels;
 mod length;
 mod linked_ids;

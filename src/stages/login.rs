@@ -121,7 +121,7 @@ impl OwnAnswer<'_> {
             values: &self.draft.first,
             slots: &self.draft.slots,
             steps: &self.draft.steps,
-            per_item: self.draft.per_item.as_ref(),
+            assembly: self.draft.assembly.as_ref(),
         };
         let n = replays.len() as u32 + 1;
         let seen = observe(replayer, call, self.response, Some(self.shape), n, what).await?;

@@ -70,7 +70,7 @@ pub async fn minimize(
                 values: &values,
                 slots: &slots,
                 steps: &[],
-                per_item: None,
+                assembly: None,
             };
             let n = plan.trials.len() as u32 + 1;
             let what = format!("without {}", summary(&without));

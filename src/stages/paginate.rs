@@ -250,7 +250,7 @@ impl<'a, 'r> PaginationProver<'a, 'r> {
             values,
             slots: &self.draft.slots,
             steps: &self.draft.steps,
-            per_item: self.draft.per_item.as_ref(),
+            assembly: self.draft.assembly.as_ref(),
         };
         let n = self.replays.len() as u32 + 1;
         let like = Some(self.shape).filter(|_| is_second);

@@ -19,6 +19,7 @@ use super::{
     fan_out::{MAX_LEAVES, spread},
     host_list::close_hosts,
     item_kinds::other_kinds,
+    joined::join,
     minimize::used_slots,
     options::ParameterControls,
     pages::{counted_part, further_items, moved, pages},
@@ -71,6 +72,7 @@ pub fn parameterize(
         if let Err(why) = spread(it, exchange, recording, (second, twin)) {
             return Ok(Judged::Rejected(Reject::new(Reason::SeveralCalls, why)));
         }
+        join(it, exchange, (recording, second));
     }
     Ok(out)
 }
@@ -429,7 +431,7 @@ fn attempt(
         slots,
         steps: traced.steps,
         taken: traced.taken,
-        per_item: None,
+        assembly: None,
         response: widen_by_twin(&draft.response, exchange, twin_exchange),
         transport: draft.transport,
         captured_only: draft.captured_only,
@@ -470,6 +472,7 @@ fn ready_step(
         poll: Some(poll),
         into: None,
         position: None,
+        optional: false,
     })
 }
 

@@ -21,7 +21,7 @@ use commis_recipe::{
         RequestTemplate, ResponseSpec, SlotSource, Status, TransportKind, Verification, Witness,
     },
     shape::fingerprint,
-    steps::{Chain, Step, split_step_name},
+    steps::{Assembly, Chain, Step, split_step_name},
     template::escape,
     trust::Trust,
 };
@@ -71,15 +71,19 @@ pub fn publish(
         let is_free = |name: &str| {
             steps.iter().all(|it| it.name != name) && parameters.iter().all(|it| it.name != name)
         };
-        let last = name_of(&request, is_free);
-        let per_item = draft.per_item.as_ref();
+        let per_item = draft.assembly.as_ref().and_then(Assembly::per_item);
+        let joined = match &draft.assembly {
+            Some(Assembly::Output(it)) => Some(it),
+            _ => None,
+        };
+        let last = joined.map_or_else(|| name_of(&request, is_free), |it| it.last.clone());
         Chain {
             before: steps,
             last,
             for_each: per_item.map(|it| it.step.clone()),
             into: per_item.and_then(|it| it.into.clone()),
             position: per_item.and_then(|it| it.position.clone()),
-            output: None,
+            output: joined.map(|it| it.expression.clone()),
         }
     });
     let is_second = report.pages.is_some() || chain.is_some() || request.host.is_some();
@@ -173,8 +177,8 @@ fn response(
     draft: &RecipeDraftMinimized,
     report: &VerificationReport,
 ) -> ResponseSpec {
-    if let Some(it) = &draft.per_item {
-        return it.response.clone();
+    if let Some(it) = &draft.assembly {
+        return it.response().clone();
     }
     let mut out = draft.response.clone();
     if report.html.is_some() {

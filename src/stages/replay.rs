@@ -12,7 +12,7 @@ use commis_recipe::{
     model::{ExampleAnswer, Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind},
     pagination::Length,
     shape,
-    steps::{PerItem, Step},
+    steps::{Assembly, Step},
 };
 use commis_runner::{
     MIN_SIMILARITY_BP, check_status,
@@ -30,14 +30,14 @@ pub struct ReplayCall<'a> {
     pub slots: &'a [Slot],
     /// What is asked for first; the request takes values of their answers.
     pub steps: &'a [Step],
-    /// The request is sent once for each item of one of them.
-    pub per_item: Option<&'a PerItem>,
+    /// The request is sent once for each item of one of them, or its answer is one of several.
+    pub assembly: Option<&'a Assembly>,
 }
 
 impl ReplayCall<'_> {
     /// It and its steps, ready to be sent. `given` holds parameters and slots. Fails as [`DraftRun::new`].
     pub fn draft(&self, given: &BTreeMap<String, String>) -> Result<DraftRun> {
-        let request = (self.request, self.per_item);
+        let request = (self.request, self.assembly);
         DraftRun::new(self.steps, request, (self.parameters, given))
     }
 }

@@ -13,7 +13,8 @@ use commis_recipe::{
     headers::{is_ambient, is_override_header},
     model::{BodyTemplate, Pair, RequestTemplate, Slot, SlotSource},
     request::{MULTIPART, is_raw},
-    template::escape,
+    template::{Template, escape},
+    trackers::is_cache_buster,
 };
 
 /// The request as recorded, its secrets as slots; `None` for one that a recipe cannot hold.
@@ -94,6 +95,15 @@ pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
     };
     // What a field makes another request of is none that a recipe may hold.
     find_override(&request).is_none().then_some((request, slots.slots))
+}
+
+/// Without what every client writes in its own way.
+pub fn plain(mut request: RequestTemplate) -> RequestTemplate {
+    request.headers.retain(|name, it| {
+        Template::parse(it).is_ok_and(|it| it.is_literal()) && !(name == "accept" && it == "*/*")
+    });
+    request.query.retain(|it| !is_cache_buster(&it.name, &it.value));
+    request
 }
 
 /// The characters of a pair that its page did not encode as a form does.

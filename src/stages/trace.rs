@@ -194,6 +194,7 @@ pub fn trace_build_files(
             poll: None,
             into: None,
             position: None,
+            optional: false,
         });
     }
     out
@@ -398,6 +399,7 @@ impl Tracer<'_> {
                 poll: None,
                 into: None,
                 position: None,
+                optional: false,
             });
             name
         };

@@ -211,7 +211,7 @@ impl CallTemplate<'_> {
             values,
             slots,
             steps: &[],
-            per_item: None,
+            assembly: None,
         }
     }
 }

@@ -307,7 +307,7 @@ impl Run<'_, '_> {
         let second = self.report.second.clone().unwrap_or(second);
         self.each(&first, &second, &others, &a, noise).await?;
         self.optional(&first, &a, noise).await?;
-        if a.is_array() && self.draft.per_item.is_none() {
+        if a.is_array() && self.draft.assembly.is_none() {
             self.report.empty = self.nothing(&first).await?;
         }
         self.is_long_enough(&a).await?;
@@ -628,7 +628,7 @@ impl Run<'_, '_> {
         if seen.replay.code.is_none() && self.answers.len() < 2 && what != AGAIN {
             if self.answers.is_empty() {
                 self.length = seen.length;
-                if self.draft.per_item.is_some() {
+                if self.draft.assembly.is_some() {
                     self.report.shape = Some(seen.shape.clone());
                 }
             }
@@ -650,7 +650,7 @@ impl Run<'_, '_> {
 
     /// The shape that answers have to have; of a request that is sent for items, that of the first example's.
     fn like(&self) -> Option<Vec<String>> {
-        match self.draft.per_item {
+        match self.draft.assembly {
             Some(_) => self.report.shape.clone(),
             None => Some(self.baseline.shape.clone()),
         }
@@ -680,7 +680,7 @@ impl Run<'_, '_> {
             values,
             slots: &self.draft.slots,
             steps: &self.draft.steps,
-            per_item: self.draft.per_item.as_ref(),
+            assembly: self.draft.assembly.as_ref(),
         };
         let n = self.report.replays.len() as u32 + 1;
         let seen = observe(self.replayer, call, response, like, n, what).await?;

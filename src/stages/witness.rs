@@ -59,6 +59,9 @@ pub fn witness(
         without_head((&mut first, second), data);
         as_one_thing((&mut first, second), data, &recording.task);
     }
+    if let (Some(second), Some(other)) = (&mut second, other) {
+        without_constants((&mut first, &recording.typed), (second, &other.typed), &recording.task);
+    }
     let rival = main.rival.and_then(|at| block(recording, at));
     without_entries(&mut first, apart, pages);
     let further = without_further(&mut first, pages);
@@ -194,6 +197,41 @@ fn without_offers(
     };
     drop(first, &a);
     drop(second, &b);
+}
+
+/// Leaves out of a record what both pages say alike, but for what was typed: headings and labels, of which no answer tells. What the
+/// task asks for by its name stays.
+fn without_constants(
+    (first, typed): (&mut ShownBlock, &BTreeMap<String, String>),
+    (second, typed_second): (&mut ShownBlock, &BTreeMap<String, String>),
+    task: &str,
+) {
+    if !first.is_record || !second.is_record || first.fields != second.fields {
+        return;
+    }
+    let rest = |cell: &Option<String>, typed: &BTreeMap<String, String>| {
+        let text = plain_words(cell.as_deref().unwrap_or_default());
+        typed.values().fold(text, |it, typed| it.replace(&plain_words(typed), " "))
+    };
+    let (Some(ours), Some(theirs)) = (first.rows.first(), second.rows.first()) else { return };
+    let kept: Vec<bool> = first
+        .fields
+        .iter()
+        .zip(ours.iter().zip(theirs))
+        .map(|(name, (a, b))| rest(a, typed) != rest(b, typed_second) || names_column(name, task))
+        .collect();
+    // One text alone tells little.
+    if kept.iter().filter(|it| **it).count() < 2 {
+        return;
+    }
+    for block in [first, second] {
+        let mut at = kept.iter();
+        block.fields.retain(|_| at.next().copied().unwrap_or(true));
+        for row in &mut block.rows {
+            let mut at = kept.iter();
+            row.retain(|_| at.next().copied().unwrap_or(true));
+        }
+    }
 }
 
 /// How much of the block the data holds. `task` says which columns are asked for.

@@ -158,7 +158,7 @@ fn answer(
         values,
         slots: &draft.slots,
         steps: &draft.steps,
-        per_item: draft.per_item.as_ref(),
+        assembly: draft.assembly.as_ref(),
     };
     block_on(replayer.send(call)).ok()
 }

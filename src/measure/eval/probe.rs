@@ -661,7 +661,7 @@ impl Prober<'_, '_> {
             values: &values,
             slots,
             steps: &[],
-            per_item: None,
+            assembly: None,
         };
         match self.replayer.send(call).await {
             Ok(reply) => {

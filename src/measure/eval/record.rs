@@ -10,6 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use url::Url;
 
 use super::{
     case::{
@@ -149,10 +150,10 @@ pub async fn record(
     let right_exchange = right.last().and_then(|it| recording.exchanges.get(*it as usize));
     let html = right_exchange.is_some_and(|it| it.mime.contains("html"));
     let metadata = metadata(task, expected, of_right, html);
-    // Of a list whose items are asked for one by one the answer has another shape.
-    let is_spread =
-        matches!(folder.get(), Ok(Judged::Done(RecipeDraftMinimized { per_item: Some(_), .. })));
-    let of_request = request.as_ref().filter(|_| !is_spread);
+    // What several answers give together has another shape.
+    let is_assembled =
+        matches!(folder.get(), Ok(Judged::Done(RecipeDraftMinimized { assembly: Some(_), .. })));
+    let of_request = request.as_ref().filter(|_| !is_assembled);
     let shape = of_request.map_or_else(Vec::new, |it| shape_of_right(it, &stubs));
     let draft = ExpectedDraft {
         request,
@@ -289,6 +290,8 @@ fn targets<'a>(
         let exchanges = &second.recording.as_ref()?.exchanges;
         exchanges.get(id? as usize)
     };
+    let host =
+        |it: &Exchange| Url::parse(&it.url).ok().and_then(|it| it.host_str().map(str::to_owned));
     let mut out: Vec<ProbeTarget<'a>> = Vec::new();
     for (i, it) in ranked.iter().enumerate() {
         if let Some(exchange) = recording.exchanges.get(it.exchange as usize) {
@@ -299,6 +302,14 @@ fn targets<'a>(
                 thorough,
                 refused: false,
             });
+            // A choice may be another host, which is asked as well.
+            let other = twin(it.second_exchange).filter(|it| host(it) != host(exchange));
+            out.extend(other.map(|it| ProbeTarget {
+                exchange: it,
+                twin: Some(exchange),
+                thorough,
+                refused: false,
+            }));
         }
     }
     // The right one may not be among the best; the last of its like is what ended up on the page.

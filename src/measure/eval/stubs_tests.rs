@@ -61,7 +61,7 @@ fn ask(
         values: &values,
         slots,
         steps: &[],
-        per_item: None,
+        assembly: None,
     };
     let reply = block_on(replayer.send(call))?;
     Ok((reply.status, String::from_utf8_lossy(&reply.body).into_owned()))

@@ -3,7 +3,10 @@
 use super::*;
 use crate::request::template;
 use commis_artifacts::{payloads::Reason, recording::ShownBlock};
-use commis_recipe::model::{ResponseSpec, ResponseType};
+use commis_recipe::{
+    model::{ResponseSpec, ResponseType},
+    steps::Assembly,
+};
 
 const BOATS: [(u32, &str); 5] =
     [(811, "Tern"), (812, "Gannet"), (813, "Petrel"), (814, "Skua"), (815, "Fulmar")];
@@ -84,7 +87,7 @@ fn bare_ids_and_named_items_are_asked_for_one_by_one() {
     {
         let page = |word| Page { word, list: list.clone(), asked: all(), shows_berths: true };
         let draft = done(learned(page));
-        let item = draft.per_item.unwrap();
+        let item = draft.assembly.as_ref().and_then(Assembly::per_item).unwrap().clone();
         assert_eq!((&*item.step, item.position.as_deref()), ("boats", position));
         assert_eq!(item.into, None);
         assert_eq!(draft.request.url, format!("http://shop.test/api/boat/{name}.json"));
@@ -107,7 +110,7 @@ fn what_looks_like_calls_for_items_and_is_one_request() {
     let one = |page: Page| {
         let page = |word| Page { word, list: page.list.clone(), asked: page.asked.clone(), ..page };
         let draft = done(learned(page));
-        assert!(draft.steps.is_empty() && draft.per_item.is_none());
+        assert!(draft.steps.is_empty() && draft.assembly.is_none());
         assert_eq!(draft.request.url, "http://shop.test/api/boats");
     };
     let page = Page { word: "", list: named(), asked: all(), shows_berths: true };

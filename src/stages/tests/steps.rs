@@ -2,10 +2,13 @@
 
 use super::*;
 use crate::request::template;
-use commis_artifacts::{payloads::Reason, recording::Header};
+use commis_artifacts::{
+    payloads::Reason,
+    recording::{Header, ShownBlock},
+};
 use commis_recipe::{
     model::{BodyTemplate, ResponseSpec, ResponseType},
-    steps::{Choose, Step},
+    steps::{Assembly, Choose, Step},
 };
 
 /// Weaves the last request of two sessions.
@@ -410,4 +413,72 @@ fn a_member_that_is_called_as_typed_has_the_address() {
     let request = &draft.request;
     assert_eq!(request.address.as_deref(), Some("{poster}"));
     assert_eq!((&*request.url, request.query.len()), ("http://files.shop.test/", 0));
+}
+
+/// A member's record and what else is asked for beside it.
+fn member(first: bool, other: &str, shown: &[(&str, &str)]) -> SessionRecording {
+    let name = if first { "Aster" } else { "Brook" };
+    let own = |a: &'static str, b: &'static str| if first { a } else { b };
+    let at = |path: &str| format!("http://shop.test/api/{path}?name={name}");
+    let entries = vec![
+        get(at("likes"), &json!({"likes": own("Sea buckthorn", "Bog myrtle")})),
+        get(
+            other.replace("{name}", name),
+            &json!({"ayes": own("807", "693"), "last": own("2025-12-19", "2024-03-18")}),
+        ),
+        get(
+            at("member"),
+            &json!({"office": own("Luminous Engine", "Zesty Compass"), "seat": own("362", "305")}),
+        ),
+    ];
+    let mut it = session(&[("name", name)], "", entries);
+    it.task = "Show office, seat and votes of the member".to_owned();
+    it.page.shown = vec![ShownBlock {
+        fields: shown.iter().map(|it| it.0.to_owned()).collect(),
+        rows: vec![shown.iter().map(|it| Some(it.1.to_owned())).collect()],
+        count: 1,
+        is_record: true,
+        weight: 90,
+        ..ShownBlock::default()
+    }];
+    it
+}
+
+#[test]
+fn what_one_answer_lacks_another_one_gives() {
+    let votes = "http://shop.test/api/votes?name={name}";
+    let rows = |office, seat, ayes, last| {
+        [
+            ("title", "Members"),
+            ("office", office),
+            ("seat", seat),
+            ("votes_for", ayes),
+            ("last_vote", last),
+        ]
+    };
+    let learn = |other: &str, ayes: (&'static str, &'static str)| {
+        let a = member(true, other, &rows("Luminous Engine", "362", ayes.0, "2025-12-19"));
+        let b = member(false, other, &rows("Zesty Compass", "305", ayes.1, "2024-03-18"));
+        let (request, slots) = template(&a.exchanges[2]).unwrap();
+        let draft =
+            RecipeDraft { exchange: 2, second_exchange: Some(2), request, slots, ..draft() };
+        done(parameterize(&a, &driven(&b), &draft, &unchanged(&draft)).unwrap())
+    };
+    let it = learn(votes, ("807", "693"));
+    let Some(Assembly::Output(output)) = &it.assembly else { panic!("{:?}", it.assembly) };
+    assert_eq!(output.expression, "{member: member, votes: votes}");
+    // What the page does not show is not asked for, and what the site may not have is not demanded.
+    assert_eq!(
+        it.steps.iter().map(|it| (&*it.name, it.optional)).collect::<Vec<_>>(),
+        [("votes", true)]
+    );
+    assert_eq!(it.steps[0].request.query[0].value, "{name}");
+    // The other one is asked for something else than the input, or the page shows more than both say.
+    assert_eq!(learn("http://shop.test/api/votes?name={name}&n=7", ("807", "693")).steps.len(), 1);
+    assert!(learn("http://shop.test/api/votes?of=all", ("807", "693")).assembly.is_none());
+    assert!(
+        learn(votes, ("over eight hundred in two sittings of the house", "under seven hundred"))
+            .assembly
+            .is_none()
+    );
 }

@@ -499,6 +499,7 @@ fn a_step_that_the_answer_does_not_need_is_cut() {
         poll: None,
         into: None,
         position: None,
+        optional: false,
     }];
     draft.taken = BTreeMap::from([("find.word".to_owned(), A.to_owned())]);
     let list = Pair { name: "list".to_owned(), value: "{find.word}".to_owned(), ..Pair::default() };

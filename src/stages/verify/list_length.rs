@@ -95,7 +95,7 @@ impl Run<'_, '_> {
 
     /// Whether further pages can be asked for: of what many calls give together there are none.
     fn is_one_call(&self) -> bool {
-        self.transport != TransportKind::Stub && self.draft.per_item.is_none()
+        self.transport != TransportKind::Stub && self.draft.assembly.is_none()
     }
 
     /// Looks for the way to further pages; returns why none was proven.

@@ -5,7 +5,7 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use commis_artifacts::payloads::RecipeDraftMinimized;
-use commis_recipe::steps::{Step, split_step_name};
+use commis_recipe::steps::{Assembly, Step, split_step_name};
 use serde_json::Value;
 
 use super::{MARGIN_BP, Run};
@@ -29,8 +29,10 @@ impl Run<'_, '_> {
             return Ok(());
         }
         // Of a list whose items are asked for one by one there is nothing to leave out.
-        let list = self.draft.per_item.as_ref().map(|it| &it.step);
-        for step in self.draft.steps.iter().rev().filter(|it| Some(&it.name) != list) {
+        let list = self.draft.assembly.as_ref().and_then(Assembly::per_item).map(|it| &it.step);
+        // What stands in the data by itself was found on the page.
+        let is_asked_with = |it: &&Step| Some(&it.name) != list && !it.optional;
+        for step in self.draft.steps.iter().rev().filter(is_asked_with) {
             let mut left_out = self.report.needless.clone();
             left_out.push(step.name.clone());
             let taken = if is_same_for_all(step, self.draft) {
@@ -46,7 +48,7 @@ impl Run<'_, '_> {
                 values: second,
                 slots: &self.draft.slots,
                 steps: &steps,
-                per_item: self.draft.per_item.as_ref(),
+                assembly: self.draft.assembly.as_ref(),
             };
             let what = format!("B without step `{}`", step.name);
             let n = self.report.replays.len() as u32 + 1;
