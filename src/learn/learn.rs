@@ -408,10 +408,13 @@ impl<'a> Run<'a> {
         if !matches!(self.task.source, Source::Live { .. }) {
             return Ok(false);
         }
-        if self.judged_alone()?.is_some_and(|it| it.reason.outcome() == Outcome::NonRecipeable) {
+        let alone = self.judged_alone()?.map(|it| it.reason);
+        // What one recording cannot tell of several calls the second may.
+        let is_chain = alone == Some(Reason::SeveralCalls);
+        if alone.is_some_and(|it| it.outcome() == Outcome::NonRecipeable) && !is_chain {
             return Ok(false);
         }
-        if self.task.is_by_hand()
+        if (is_chain || self.task.is_by_hand())
             && let Err(why) = may_repeat(&*self.recording()?)
         {
             self.notes.push(format!("the second example was not tried in a browser: {why}"));

@@ -277,7 +277,24 @@ impl<'a> TaskReplayer<'a> {
         Ok(())
     }
 
+    /// What a page gave may be used up by one request: a refusal by a page that was used before is no answer until a new page was
+    /// refused, too. A run asks in the same way.
     async fn send_now(&mut self, call: ReplayCall<'_>) -> Result<Reply> {
+        let is_open = self.session.as_ref().is_some_and(|it| it.context.is_some());
+        let reply = self.send_once(call).await?;
+        let is_of_page = call.slots.iter().any(|it| it.from.needs_session());
+        if is_open
+            && is_of_page
+            && call.transport.uses_session()
+            && matches!(reply.status, 401 | 403)
+        {
+            self.fresh();
+            return self.send_once(call).await;
+        }
+        Ok(reply)
+    }
+
+    async fn send_once(&mut self, call: ReplayCall<'_>) -> Result<Reply> {
         if call.transport == TransportKind::Stub {
             return stub::recorded_answer(self.stub, call);
         }
