@@ -150,6 +150,18 @@ MORE = [
         of("number", 7, 12, 31, 144), record, one=True,
     ),
     Site(
+        # The link alone says that it is saved; the server sends it as any text.
+        "g6-surveys", "G", 0, "surveys.test", "Save the survey of permit {number}",
+        [go("surveys.test"), field("Number", "{number}"), press("Find permit"), wait("Permit {number}"), {"click": {"role": "link", "name": "Save the survey"}}],
+        of("number", 207, 1312, 31, 44), record, one=True,
+    ),
+    Site(
+        # A script makes the file, so that no request gives it.
+        "g8-receipts", "G", 0, "receipts.test", "Save the receipt of permit {number}",
+        [go("receipts.test"), field("Number", "{number}"), press("Find permit"), wait("Permit {number}"), press("Save the receipt")],
+        of("number", 207, 1312), record, one=True, goal="declined",
+    ),
+    Site(
         # By a button of a script; a text, which is a file all the same.
         "g4-inspections", "G", 0, "inspections.test", "Export the inspections of permit {number}",
         [go("inspections.test"), field("Number", "{number}"), press("Find permit"), wait("Permit {number}"), press("Export inspections")],

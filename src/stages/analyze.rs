@@ -6,7 +6,7 @@
 use super::{
     chained::{borrowed, fetched_one_by_one},
     detail::{detail, whole_thing},
-    download::last_download,
+    download::{last_download, lost_download},
     effect::{is_read_task, judge_recorded},
     extraction::response,
     fan_out::fan_out,
@@ -41,6 +41,9 @@ pub fn analyze(
     };
     if let Some(reject) = mutation(recording, candidates)? {
         return Ok(Judged::Rejected(reject));
+    }
+    if let Some(why) = lost_download(recording) {
+        return Ok(Judged::Rejected(Reject::new(Reason::NoDataRequest, why)));
     }
     let exchange = recording.exchange(top.exchange)?;
     // What the steps came to is known, though one example may not show how the input asks for it.

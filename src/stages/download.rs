@@ -1,7 +1,10 @@
 //! The file that a session ended in.
 
 use super::signals::last_action;
-use commis_artifacts::recording::{Exchange, ResourceType, SessionRecording};
+use commis_artifacts::recording::{
+    Action, BlockedRequest, Exchange, ResourceType, SessionRecording,
+};
+use commis_base::error::Code;
 use commis_recipe::model::Framing;
 
 /// The exchange of the file that the last action downloaded. `None` where the session has an answer of its own.
@@ -17,12 +20,60 @@ pub fn last_download(recording: &SessionRecording) -> Option<u32> {
     found.filter(|_| recording.final_answer.is_none()).map(|it| it.id)
 }
 
+/// The address of the file that the last action was refused to save, where no request of it was seen: its link says that it is saved,
+/// or a script made it.
+pub fn unseen_download<'a>(
+    blocked: &'a [BlockedRequest],
+    mut asked_after: impl Iterator<Item = Option<u32>>,
+    actions: &[Action],
+) -> Option<&'a str> {
+    let last = last_action(actions)?;
+    let is_saved = |it: &&BlockedRequest| it.code == Code::DownloadBlocked.as_str();
+    let found = blocked.iter().rfind(is_saved)?;
+    (!asked_after.any(|it| it == Some(last))).then_some(found.url.as_str())
+}
+
+/// Why nothing of the recording is what the last action was about: a file that no request gave.
+pub fn lost_download(recording: &SessionRecording) -> Option<String> {
+    let asked_after = recording.exchanges.iter().map(|it| it.after_action);
+    let url = unseen_download(&recording.blocked, asked_after, &recording.actions)?;
+    let made = if url.starts_with("http") {
+        "could not be asked for again"
+    } else {
+        "was made by a script"
+    };
+    Some(format!("the session ended with saving a file, which {made}"))
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
     use crate::fixtures::{get, hits, session};
+
+    #[test]
+    fn a_file_that_no_request_gave() {
+        let entries = vec![get("http://shop.test/find?q=lamp", &hits("lamp", "1"))];
+        let mut recording = session(&[("q", "lamp")], "lamp", entries);
+        let last = last_action(&recording.actions).unwrap();
+        recording.exchanges[0].after_action = Some(last - 1);
+        assert_eq!(lost_download(&recording), None);
+        for (url, why) in [
+            ("blob:http://shop.test/1", "by a script"),
+            ("http://shop.test/a.csv", "asked for again"),
+        ] {
+            recording.blocked = vec![BlockedRequest {
+                url: url.to_owned(),
+                code: "DOWNLOAD_BLOCKED".to_owned(),
+                reason: String::new(),
+            }];
+            assert!(lost_download(&recording).unwrap().contains(why));
+        }
+        // The last action asked for something.
+        recording.exchanges[0].after_action = Some(last);
+        assert_eq!(lost_download(&recording), None);
+    }
 
     #[test]
     fn the_last_action_downloads_a_file() {

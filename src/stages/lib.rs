@@ -15,7 +15,7 @@ mod cursors;
 mod dates;
 mod detail;
 pub mod doubts;
-mod download;
+pub mod download;
 mod endpoint;
 mod extraction;
 mod fan_out;

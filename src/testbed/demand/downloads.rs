@@ -1,4 +1,5 @@
-//! Sites that hand out files which only a click asks for: `permits.test` by a link, `inspections.test` by a button of a script.
+//! Sites that hand out files which only a click asks for: `permits.test` by a link, `inspections.test` by a button of a script,
+//! `surveys.test` by a link that says itself that it downloads, and `receipts.test` by a script that makes the file.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -46,6 +47,46 @@ pub fn inspections(ask: &SiteRequest, _: &TestbedState) -> Response {
         }
         _ => rest(ask),
     }
+}
+
+/// The same for the survey of a permit: the server sends it as any text, and the link alone says that it is saved.
+pub fn surveys(ask: &SiteRequest, _: &TestbedState) -> Response {
+    let file = ask.path.strip_prefix("/surveys/").and_then(|it| it.strip_suffix(".csv"));
+    match (ask.route(), file) {
+        (("GET", "/"), _) => page("Surveys", FORM, ""),
+        (("GET", "/find"), _) => {
+            let number = ask.number("number", 1, 9999);
+            let link = format!(r#"<a href="/surveys/{number}.csv" download>Save the survey</a>"#);
+            page("Surveys", &found(number, &link), "")
+        }
+        (("GET", _), Some(number)) => wire::answer(StatusCode::OK, "text/csv", survey(number)),
+        _ => rest(ask),
+    }
+}
+
+/// Receipts of a permit, which the page's script makes a file of: no request gives it.
+pub fn receipts(ask: &SiteRequest, _: &TestbedState) -> Response {
+    match ask.route() {
+        ("GET", "/") => page("Receipts", FORM, ""),
+        ("GET", "/find") => {
+            let number = ask.number("number", 1, 9999);
+            let script = format!(
+                "document.getElementById('save').onclick = () => {{ const it = document.createElement('a'); it.href = URL.createObjectURL(new Blob(['receipt,{number}\\n'])); it.download = 'receipt.csv'; it.click(); }};"
+            );
+            let button = r#"<button id="save">Save the receipt</button>"#;
+            page("Receipts", &found(number, button), &script)
+        }
+        _ => rest(ask),
+    }
+}
+
+fn survey(number: &str) -> Vec<u8> {
+    [b"corner,".to_vec(), csv(number)].concat()
+}
+
+/// What can be said of a survey.
+pub fn survey_facts(number: &str) -> Value {
+    facts("text/csv", &format!("{number}.csv"), &survey(number))
 }
 
 /// What can be said of a permit's file.

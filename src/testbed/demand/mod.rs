@@ -59,6 +59,7 @@ pub fn expected(
         "quayside.test" => chains::sailings(text("from"), text("to"), text("date")),
         "playbill.test" => Some(chains::poster_facts(text("number"), text("rendering"))),
         "permits.test" => Some(downloads::permit_facts(text("number"))),
+        "surveys.test" => Some(downloads::survey_facts(text("number"))),
         "inspections.test" => Some(downloads::inspection_facts(text("number"))),
         "frontrow.test" => Some(chains::entries(text("list"), ask.number("limit", 30, 30))),
         "spore.test" => Some(feeds::finds(text("place"))),
