@@ -9,7 +9,8 @@ use commis_recipe::{
 };
 
 /// Gives the parameter of each request's host its page's choices, and the request their hosts. Choices that lead to another site are
-/// left out. `is_followed`: no recording shows that the second example was asked for elsewhere. Fails with why the host has no closed list.
+/// left out. `is_followed` says that the second example was recorded at a host of its own: a label of a host may be called like a
+/// choice by chance. Fails with why the host has no closed list.
 pub fn close_hosts(
     draft: &mut RecipeDraftMinimized,
     recording: &SessionRecording,
@@ -19,7 +20,10 @@ pub fn close_hosts(
     for request in requests {
         let Some(host) = request.host.clone() else { continue };
         if !is_followed {
-            return Err("the second example's choice led to no other host".to_owned());
+            return Err(
+                "no recording shows that the second example's choice leads to another host"
+                    .to_owned(),
+            );
         }
         let name = Template::parse(&host).ok().and_then(|it| it.names().next().map(str::to_owned));
         let parameter = draft.parameters.iter_mut().find(|it| Some(&it.name) == name.as_ref());

@@ -62,7 +62,7 @@ pub fn parameterize(
     let mut out = chosen(recording, second, draft, report)?;
     if let Judged::Done(it) = &mut out {
         let has_twin = twin(second, draft)?.is_some() || it.captured.is_some();
-        if let Err(why) = close_hosts(it, recording, has_twin || second.recording.is_none()) {
+        if let Err(why) = close_hosts(it, recording, has_twin) {
             return Ok(Judged::Rejected(Reject::new(Reason::SeveralCalls, why)));
         }
     }

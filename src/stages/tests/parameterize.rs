@@ -703,8 +703,8 @@ fn a_host_is_a_parameter_where_the_page_lists_the_choices() {
     for url in ["http://north.shop.test/stock", "http://west.shop.test/stock"] {
         assert!(matches!(learn(&plain, "south", url), Judged::Rejected(_)), "{url}");
     }
-    let Judged::Rejected(why) = weave(&first, None) else { return };
-    panic!("one example alone is not refused for its host: {}", why.detail);
+    // What one recording alone shows may be a name by chance.
+    assert!(matches!(weave(&first, None), Judged::Rejected(_)));
 }
 
 fn host_of(value: &str) -> String {
