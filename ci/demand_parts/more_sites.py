@@ -117,6 +117,10 @@ MORE = [
         of("name", "Aster", "Brook", "Cedar", "Xenia"), lambda it: [{name: fact for name, fact in it.items() if fact is not None}], one=True,
     ),
     Site(
+        "c8-estates", "C", 0, "estates.test", "Show street, owner and price of the house {house}", by_field("House", "house", "Show house", "House")("estates.test"),
+        of("house", "Clock Tower", "Mill", "Lantern House", "Old Bank"), record, one=True,
+    ),
+    Site(
         "d4-ripples", "D", 0, "ripples.test", "List all ripples about {topic} with text, author and date", by_field("Topic", "topic", "Show ripples", "Ripples about")("ripples.test"),
         of("topic", "owls", "moss", "tides", "granite"), records("text", "by", "on"), ordered=True,
     ),

@@ -62,6 +62,7 @@ fn manifest_and_expectations_fit() {
             "cogs-parts",
             "crier-scrolled",
             "dossier-member",
+            "estates-house",
             "gallery-more",
             "harbour-vessels",
             "inspections-export",

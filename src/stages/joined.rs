@@ -1,11 +1,11 @@
-//! One thing that several independent answers give: the page shows what no answer alone has.
+//! One thing that several answers give: the page shows what no answer alone has.
 
 use commis_artifacts::{
     payloads::{RecipeDraftMinimized, SecondRecording},
     recording::{Exchange, SessionRecording},
 };
 use commis_recipe::{
-    model::{ResponseSpec, ResponseType},
+    model::{RequestTemplate, ResponseSpec, ResponseType},
     request::CompiledRequest,
     steps::{Assembly, JoinedOutput, MAX_STEPS, Step},
 };
@@ -15,12 +15,12 @@ use super::{
     chained::same_endpoint,
     effect::judge_recorded,
     minimize::used_slots,
-    provenance::{answer, twin_of},
+    provenance::{Examples, answer, twin_of},
     request::{plain, template},
     request_weaver::RequestWeaver,
     template_match::read_back,
     templating::USUAL,
-    trace::name_of,
+    trace::{SentRequest, TracedSteps, name_of, trace},
     validate::captured,
     witness::coverage,
 };
@@ -40,11 +40,12 @@ pub fn join(
     let Some(own) = captured(exchange, &draft.response) else { return };
     let held = |data: &Value| coverage(data, &witness.first, &witness.task);
     let mut best = held(&own.data);
-    if best.is_whole() && best.left_out.is_empty() {
+    if best.is_whole() {
         return;
     }
+    let later = recording.exchanges.iter().filter(|it| it.id > exchange.id);
     let mut others = Vec::new();
-    let mut parts = vec![own.data];
+    let mut parts = vec![own.data.clone()];
     let asks_same = |it: &&Exchange| {
         let typed = |it: &Exchange| {
             let mut out: Vec<String> =
@@ -68,6 +69,19 @@ pub fn join(
         }
     }
     if others.is_empty() || !best.is_whole() {
+        let pair = |it: &Value| held(&Value::Array(vec![own.data.clone(), it.clone()]));
+        let completes = |it: &&Exchange| answer(it).is_some_and(|it| pair(it).is_whole());
+        let found = later
+            .filter(|it| !same_endpoint(it, exchange))
+            .filter(completes)
+            .find_map(|it| detail_of(it, draft, (recording, second), theirs));
+        if let Some((steps, request, output)) = found {
+            draft.taken = steps.taken;
+            draft.steps = steps.steps;
+            draft.request = request;
+            draft.assembly = Some(Assembly::Output(output));
+            draft.response = ResponseSpec::new(ResponseType::Json);
+        }
         return;
     }
     let mut names: Vec<String> = Vec::new();
@@ -89,6 +103,56 @@ pub fn join(
         response: draft.response.clone(),
     }));
     draft.response = ResponseSpec::new(ResponseType::Json);
+}
+
+/// The requests of another half that is asked for by a value of the draft's answer, and how both are put together. `None` where its
+/// values come from elsewhere.
+fn detail_of(
+    exchange: &Exchange,
+    draft: &RecipeDraftMinimized,
+    (recording, second): (&SessionRecording, &SecondRecording),
+    theirs: &SessionRecording,
+) -> Option<(TracedSteps, RequestTemplate, JoinedOutput)> {
+    answer(exchange)?.is_object().then_some(())?;
+    judge_recorded(exchange, recording).is_read().then_some(())?;
+    let twin = Some(twin_of(exchange, theirs)?);
+    let (request, slots) = template(exchange)?;
+    used_slots(&request, &slots).is_empty().then_some(())?;
+    let mut weave = RequestWeaver::new(plain(request), USUAL);
+    weave.first.clone_from(&draft.first);
+    weave.parameters.clone_from(&draft.parameters);
+    weave.typed(exchange, &recording.typed);
+    let examples = Examples {
+        first: recording,
+        second: Some(theirs),
+        typed: &recording.typed,
+        second_typed: &second.values,
+    };
+    let sent = SentRequest { exchange, twin };
+    let traced = trace(examples, sent, &mut weave, (&[], TracedSteps::default())).ok()?;
+    let is_known = weave.parameters.len() == draft.parameters.len() && traced.slots.is_empty();
+    let [own] = &traced.steps[..] else { return None };
+    let is_own = own.request.url == draft.request.url
+        && own.request.query == draft.request.query
+        && own.request.body == draft.request.body
+        && own.choose.is_none()
+        && own.response.extract.is_none();
+    (is_known && is_own).then_some(())?;
+    let last = name_of(&weave.request, |name| name != own.name && !draft.first.contains_key(name));
+    let of_own = match &draft.response.extract {
+        None => own.name.clone(),
+        Some(path) if path.starts_with(char::is_alphabetic) => format!("{}.{path}", own.name),
+        Some(_) => return None,
+    };
+    let output = JoinedOutput {
+        expression: format!("{{{0}: {of_own}, {last}: {last}}}", own.name),
+        last,
+        response: ResponseSpec {
+            framing: exchange.framing,
+            ..ResponseSpec::new(ResponseType::Json)
+        },
+    };
+    Some((traced, weave.request, output))
 }
 
 /// The step that asks for the other half, with what was typed in its places; `None` where something else than the input tells what it

@@ -100,6 +100,7 @@ const TABLE: &[(&str, Handler)] = &[
     ("ebbflow.test", demand::varied::ebbflow),
     ("en.lexica.test", demand::hosts::lexica),
     ("endless.test", sites::endless::answer),
+    ("estates.test", demand::composed::estates),
     ("fares.test", sites::traps::fares),
     ("ferries.test", sites::ferries::answer),
     ("fi.lexica.test", demand::hosts::lexica),

@@ -473,6 +473,32 @@ fn what_one_answer_lacks_another_one_gives() {
         [("votes", true)]
     );
     assert_eq!(it.steps[0].request.query[0].value, "{name}");
+    // It is asked for by a value of the chosen answer.
+    let detail = |first: bool, asked: u32, rows: &[(&str, &str)]| {
+        let mut it = member(first, votes, rows);
+        let number = one_of(first, 40_411, 51_322);
+        let own = |a: &'static str, b: &'static str| if first { a } else { b };
+        let name = own("Aster", "Brook");
+        let body = json!({"office": own("Luminous Engine", "Zesty Compass"), "seat": own("362", "305"), "number": number});
+        let member = get(format!("http://shop.test/api/member?name={name}"), &body);
+        let ayes = json!({"ayes": own("807", "693"), "last": own("2025-12-19", "2024-03-18")});
+        let entries = vec![member, get(format!("http://shop.test/api/tally/{asked}"), &ayes)];
+        it.exchanges = session(&[("name", name)], "", entries).exchanges;
+        it
+    };
+    let by_number = |asked: (u32, u32)| {
+        let a = detail(true, asked.0, &rows("Luminous Engine", "362", "807", "2025-12-19"));
+        let b = detail(false, asked.1, &rows("Zesty Compass", "305", "693", "2024-03-18"));
+        let (request, slots) = template(&a.exchanges[0]).unwrap();
+        let draft = RecipeDraft { second_exchange: Some(0), request, slots, ..draft() };
+        done(parameterize(&a, &driven(&b), &draft, &unchanged(&draft)).unwrap())
+    };
+    let it = by_number((40_411, 51_322));
+    let Some(Assembly::Output(output)) = &it.assembly else { panic!("{:?}", it.assembly) };
+    assert_eq!(output.expression, "{member: member, tally: tally}");
+    assert_eq!(it.request.url, "http://shop.test/api/tally/{member.number}");
+    assert_eq!((it.steps.len(), it.steps[0].optional), (1, false));
+    assert!(by_number((40_411, 51_323)).assembly.is_none());
     // The other one is asked for something else than the input, or the page shows more than both say.
     assert_eq!(learn("http://shop.test/api/votes?name={name}&n=7", ("807", "693")).steps.len(), 1);
     assert!(learn("http://shop.test/api/votes?of=all", ("807", "693")).assembly.is_none());

@@ -1,5 +1,5 @@
 //! Sites whose answers are put together: `ripples.test` goes on after the last item's number, `kiln.test` makes its answer while the
-//! page asks again, and `dossier.test` asks two independent calls for one record.
+//! page asks again, `dossier.test` asks two independent calls for one record, and `estates.test` one call by the number that another gave.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -124,6 +124,53 @@ pub fn firings(clay: &str) -> Value {
         json!({ "glaze": rng.title("glaze"), "cone": rng.between(2, 14), "hours": rng.between(5, 40) })
     };
     (1..=6).map(firing).collect()
+}
+
+/// `estates.test`: one record of a house, of which the owner is asked for by the number that the first answer has.
+pub fn estates(ask: &SiteRequest, _: &TestbedState) -> Response {
+    if let ("GET", Some(number)) = (&*ask.method, ask.path.strip_prefix("/api/owners/")) {
+        let Some(house) = number.split_once('-').and_then(|it| from_hex(it.1)) else {
+            return wire::not_found();
+        };
+        return wire::json(&owner(&house));
+    }
+    match ask.route() {
+        ("GET", "/") => page(
+            "Estates",
+            r#"<h1>Houses</h1><form id="ask"><label>House <input id="house"></label><button>Show house</button></form><p id="status" role="status"></p><dl id="about"></dl>"#,
+            &[SCRIPT, r"
+onAsk(async () => {
+  const house = document.getElementById('house').value;
+  const about = await fetch('/api/houses?' + new URLSearchParams({ house })).then(it => it.json());
+  const owner = await fetch('/api/owners/' + about.owner).then(it => it.json());
+  const shown = [['Street', about.street], ['Built', about.built], ['Owner', owner.name], ['Since', owner.since], ['Price', owner.price]];
+  document.getElementById('about').innerHTML = shown.map(([label, it]) => `<dt>${label}</dt><dd>${it}</dd>`).join('');
+  say('House ' + house);
+});"].concat(),
+        ),
+        ("GET", "/api/houses") => match ask.param("house") {
+            Some(it) => wire::json(&house(it)),
+            None => wire::missing("house"),
+        },
+        _ => rest(ask),
+    }
+}
+
+fn house(name: &str) -> Value {
+    let mut rng = SeededRng::new(&["house", &name.to_lowercase()]);
+    let hex = name.bytes().fold(String::new(), |out, it| out + &format!("{it:02x}"));
+    json!({ "street": rng.title("street"), "built": rng.between(1600, 1990), "owner": format!("{}-{hex}", rng.between(100, 999)) })
+}
+
+fn owner(house: &str) -> Value {
+    let mut rng = SeededRng::new(&["house owner", &house.to_lowercase()]);
+    json!({ "name": rng.name(), "since": rng.date(), "price": rng.between(100_000, 900_000) })
+}
+
+/// The record of a house.
+pub fn estate(name: &str) -> Value {
+    let (house, owner) = (house(name), owner(name));
+    json!({ "street": house["street"], "built": house["built"], "name": owner["name"], "since": owner["since"], "price": owner["price"] })
 }
 
 /// `dossier.test`: one record of a member, whose halves two calls give. Some members have no votes, and the second call says so.

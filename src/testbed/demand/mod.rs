@@ -91,6 +91,7 @@ pub fn expected(
         "lexica.test" => Some(hosts::meanings(text("language"), text("word"))),
         "dwellings.test" => Some(hosts::flats(text("town"), ask.number("rooms", 2, 9))),
         "mirrors.test" => Some(hosts::stock_of(text("hall"), text("goods"))),
+        "estates.test" => Some(composed::estate(text("house"))),
         "dossier.test" => Some(composed::dossier_of(text("name"))),
         _ => None,
     }
