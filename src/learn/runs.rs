@@ -3,7 +3,9 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
-use super::{BrowserPool, Sessions, context::OnProgress, login_run::LoginRun, note};
+use super::{
+    BrowserPool, Sessions, context::OnProgress, login_run::LoginRun, note, sessions::Session,
+};
 use commis_artifacts::store::now;
 use commis_base::{
     blame::{Blame, blame},
@@ -211,7 +213,26 @@ impl Call<'_> {
         }
     }
 
+    /// What a page gave may be used up by one request: a refusal in a session that was open before is asked again in a new one.
     async fn in_page(&self, kind: TransportKind, permit: &Permit) -> Result<RecipeRunResult> {
+        let start = Instant::now();
+        let (session, first) = self.in_session(kind, permit).await?;
+        let is_refused = first.error_code == Some(Code::AuthRequired.as_str());
+        let is_of_page = self.recipe.slots.iter().any(|it| it.from.needs_session());
+        if !is_refused || !is_of_page || session.is_newer(start) || !self.compiled.is_repeatable() {
+            return Ok(first);
+        }
+        self.with.sessions.discard(&session).await;
+        let (_, mut again) = self.in_session(kind, permit).await?;
+        again.attempts += first.attempts;
+        Ok(again)
+    }
+
+    async fn in_session(
+        &self,
+        kind: TransportKind,
+        permit: &Permit,
+    ) -> Result<(Arc<Session>, RecipeRunResult)> {
         let Self { recipe, compiled, params, with: RecipeRunner { caller, sessions, tell } } =
             *self;
         let start = Instant::now();
@@ -224,7 +245,7 @@ impl Call<'_> {
         if let Some(it) = sessions.login() {
             session.keep_cookies(it).await?;
         }
-        Ok(result)
+        Ok((session, result))
     }
 }
 

@@ -104,6 +104,11 @@ impl Sessions {
         Ok(session)
     }
 
+    /// Forgets one session, which ends when nobody uses it any more.
+    pub async fn discard(&self, session: &Arc<Session>) {
+        self.live.lock().await.retain(|_, it| !Arc::ptr_eq(it, session));
+    }
+
     /// Forgets all sessions; each ends when nobody uses it any more.
     pub async fn forget(&self) {
         self.live.lock().await.clear();
@@ -177,6 +182,11 @@ async fn end(live: Weak<SessionMap>, session: Weak<Session>) {
 impl Session {
     fn is_live(&self) -> bool {
         self.created.elapsed() < self.ttl && self.context.is_alive()
+    }
+
+    /// Whether it was opened after that moment.
+    pub fn is_newer(&self, moment: Instant) -> bool {
+        self.created >= moment
     }
 
     /// The transport of that kind in this session.
