@@ -22,9 +22,11 @@ pub fn hosts_of_choices(host: &str, parameter: &Parameter) -> Result<Vec<(String
     let all = constraints.map.keys().chain(listed);
     all.map(|word| {
         let value = values::coerce(parameter, word)?.text;
-        let rendered = template.render(|name| match name == parameter.name {
-            true => Ok(value.clone()),
-            false => Err(invalid(format!("`host` takes `{{{name}}}`, too"))),
+        let rendered = template.render(|name| {
+            let is_own = name == parameter.name;
+            is_own
+                .then(|| value.clone())
+                .ok_or_else(|| invalid(format!("`host` takes `{{{name}}}`, too")))
         })?;
         Ok((word.clone(), rendered))
     })
