@@ -2,9 +2,16 @@
 
 use commis_artifacts::recording::Control;
 use commis_recipe::template::Filter;
+use url::Url;
 
 /// What a choice of links that lead to different hosts is named by.
 pub const HOST: &str = "//";
+
+/// Whether a choice is the host of an address, or a label of it before the last two.
+pub fn is_in_host(url: &Url, value: &str) -> bool {
+    url.domain()
+        .is_some_and(|host| host == value || host.rsplit('.').skip(2).any(|label| label == value))
+}
 
 /// One change makes every word into its value, or into the same part of it: `Deck` and `/group/deck`.
 ///

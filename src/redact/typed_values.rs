@@ -7,6 +7,7 @@ use url::Url;
 
 use super::{
     body::{essence, parts},
+    choice_spelling::is_in_host,
     encode::decode_percent,
     raw::RawExchange,
 };
@@ -109,11 +110,8 @@ impl TypedValues {
 
     /// Choices that stand nowhere else: one may be the host, or the first labels of its name.
     fn as_host(&self, url: &Url, out: &mut Vec<TypedHit>) {
-        let Some(host) = url.domain() else { return };
-        let labels: Vec<&str> = host.rsplit('.').skip(2).collect();
         for (name, value) in &self.chosen {
-            let is_label = labels.contains(&value.as_str());
-            if (host == value || is_label) && !out.iter().any(|it| it.name == *name) {
+            if is_in_host(url, value) && !out.iter().any(|it| it.name == *name) {
                 let option = self.sent.iter().any(|it| it.name == *name);
                 push(out, TypedHit { option, ..hit(name, Place::Host, String::new(), true) });
             }

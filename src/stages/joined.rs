@@ -105,6 +105,25 @@ pub fn join(
     draft.response = ResponseSpec::new(ResponseType::Json);
 }
 
+/// The request of an answer that is one thing, with what was typed in its places. `None` where it may change something, or needs a value
+/// that only the recorded session knew.
+fn weave_reading<'a>(
+    exchange: &Exchange,
+    draft: &RecipeDraftMinimized,
+    recording: &SessionRecording,
+) -> Option<RequestWeaver<'a>> {
+    answer(exchange)?.is_object().then_some(())?;
+    judge_recorded(exchange, recording).is_read().then_some(())?;
+    let (request, slots) = template(exchange)?;
+    let is_sendable = matches!(request.method.as_str(), "GET" | "POST");
+    (is_sendable && used_slots(&request, &slots).is_empty()).then_some(())?;
+    let mut weave = RequestWeaver::new(plain(request), USUAL);
+    weave.first.clone_from(&draft.first);
+    weave.parameters.clone_from(&draft.parameters);
+    weave.typed(exchange, &recording.typed);
+    Some(weave)
+}
+
 /// The requests of another half that is asked for by a value of the draft's answer, and how both are put together. `None` where its
 /// values come from elsewhere.
 fn detail_of(
@@ -113,15 +132,8 @@ fn detail_of(
     (recording, second): (&SessionRecording, &SecondRecording),
     theirs: &SessionRecording,
 ) -> Option<(TracedSteps, RequestTemplate, JoinedOutput)> {
-    answer(exchange)?.is_object().then_some(())?;
-    judge_recorded(exchange, recording).is_read().then_some(())?;
     let twin = Some(twin_of(exchange, theirs)?);
-    let (request, slots) = template(exchange)?;
-    used_slots(&request, &slots).is_empty().then_some(())?;
-    let mut weave = RequestWeaver::new(plain(request), USUAL);
-    weave.first.clone_from(&draft.first);
-    weave.parameters.clone_from(&draft.parameters);
-    weave.typed(exchange, &recording.typed);
+    let mut weave = weave_reading(exchange, draft, recording)?;
     let examples = Examples {
         first: recording,
         second: Some(theirs),
@@ -163,16 +175,8 @@ fn half(
     (recording, second): (&SessionRecording, &SecondRecording),
     theirs: &SessionRecording,
 ) -> Option<Step> {
-    answer(exchange)?.is_object().then_some(())?;
-    judge_recorded(exchange, recording).is_read().then_some(())?;
     let twin = twin_of(exchange, theirs)?;
-    let (request, slots) = template(exchange)?;
-    let is_sendable = matches!(request.method.as_str(), "GET" | "POST");
-    (is_sendable && used_slots(&request, &slots).is_empty()).then_some(())?;
-    let mut weave = RequestWeaver::new(plain(request), USUAL);
-    weave.first.clone_from(&draft.first);
-    weave.parameters.clone_from(&draft.parameters);
-    weave.typed(exchange, &recording.typed);
+    let weave = weave_reading(exchange, draft, recording)?;
     let values = read_back(&weave.request, &template(twin)?.0, &second.values, &|_, _, _| false);
     let is_followed =
         values.ok()?.iter().all(|(name, value)| second.values.get(name) == Some(value));

@@ -9,7 +9,7 @@ use serde_json::Value;
 use url::Url;
 
 use crate::{
-    choice_spelling::{HOST, is_spelled},
+    choice_spelling::{HOST, is_in_host, is_spelled},
     encode::decode_percent,
     raw::RawExchange,
 };
@@ -216,11 +216,7 @@ fn sends(exchanges: &[RawExchange], name: &str, value: &str) -> bool {
     let is_it = |it: &(String, String)| {
         it.1 == value && (name.is_empty() || it.0.is_empty() || it.0 == name)
     };
-    let is_host = |it: &RawExchange| {
-        let host = it.url.domain().unwrap_or_default();
-        host == value || host.rsplit('.').skip(2).any(|label| label == value)
-    };
-    exchanges.iter().any(|it| sent_values(it).iter().any(is_it) || is_host(it))
+    exchanges.iter().any(|it| sent_values(it).iter().any(is_it) || is_in_host(&it.url, value))
 }
 
 /// A request holds the word itself.

@@ -102,13 +102,16 @@ onAsk(async () => {
         ("GET", "/plan") => match ask.param("clay") {
             Some(clay) => {
                 let nth = 4_000 + state.count("kiln.test plans") * 7;
-                let hex = clay.bytes().fold(String::new(), |out, it| out + &format!("{it:02x}"));
-                wire::json(&json!({ "plan": format!("{nth}-{hex}") }))
+                wire::json(&json!({ "plan": format!("{nth}-{}", to_hex(clay)) }))
             }
             None => wire::missing("clay"),
         },
         _ => rest(ask),
     }
+}
+
+fn to_hex(text: &str) -> String {
+    text.bytes().fold(String::new(), |out, it| out + &format!("{it:02x}"))
 }
 
 fn from_hex(text: &str) -> Option<String> {
@@ -158,8 +161,7 @@ onAsk(async () => {
 
 fn house(name: &str) -> Value {
     let mut rng = SeededRng::new(&["house", &name.to_lowercase()]);
-    let hex = name.bytes().fold(String::new(), |out, it| out + &format!("{it:02x}"));
-    json!({ "street": rng.title("street"), "built": rng.between(1600, 1990), "owner": format!("{}-{hex}", rng.between(100, 999)) })
+    json!({ "street": rng.title("street"), "built": rng.between(1600, 1990), "owner": format!("{}-{}", rng.between(100, 999), to_hex(name)) })
 }
 
 fn owner(house: &str) -> Value {
