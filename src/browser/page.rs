@@ -153,7 +153,11 @@ macro_rules! still {
     () => {
         "function () {
   const watch = globalThis.commisStill ??= { at: performance.now(), changes: 0, seen: new WeakSet() };
-  const changed = () => { watch.at = performance.now(); watch.changes += 1; };
+  const changed = all => {
+    watch.at = performance.now();
+    watch.changes += 1;
+    if (!Array.isArray(all) || !all.every(it => it.target.nodeName === 'TITLE')) watch.shownAt = watch.at;
+  };
   watch.observer ??= new MutationObserver(changed);
   const roots = [document];
   for (let i = 0; i < roots.length; i++)
@@ -180,6 +184,18 @@ const STANDS: &str = concat!(
     still!(),
     ")(); } catch {}
   return [location.href, still, globalThis.commisStill?.changes ?? 0];
+}"
+);
+/// [`STILL`] of what is drawn around an element: the document's title is not. 0 where it may change unseen, in a closed root or by a
+/// property.
+const STILL_AROUND: &str = concat!(
+    "function () {
+  for (let root = this.getRootNode(); root instanceof ShadowRoot; root = root.host.getRootNode()) if (root.mode === 'closed') return 0;
+  if (this instanceof HTMLInputElement && /^(button|submit|reset)$/.test(this.type)) return 0;
+  const still = (",
+    still!(),
+    ")();
+  return still && performance.now() - globalThis.commisStill.shownAt;
 }"
 );
 const URL: &str = "function () { return location.href; }";
@@ -485,6 +501,11 @@ pub fn watch_documents(cdp: &Cdp, session: &str) {
 /// For how long nothing of a frame's document has changed, as far as it was watched. One that is going away is not at rest.
 pub async fn still_for(cdp: &Cdp, frame: &Frame) -> Duration {
     millis(call::<f64>(cdp, frame, STILL, &[], PATIENCE).await.unwrap_or_default())
+}
+
+/// For how long nothing of what is drawn around an element has changed, as far as it was watched; zero where that cannot be known.
+pub async fn still_around(cdp: &Cdp, session: &str, object: &str) -> Duration {
+    millis(call_on_object::<f64>(cdp, session, object, STILL_AROUND, &[]).await.unwrap_or_default())
 }
 
 fn millis(ms: f64) -> Duration {

@@ -110,7 +110,7 @@ async fn attempt(shared: &Arc<ContextInner>, step: &Step, timeout: Duration) -> 
                 is_secret || commis_redact::typed_secret(named, &it.value).is_some();
             let told = if is_secret { MASK } else { it.value.as_str() };
             shared.act(action(ActionKind::Fill, &found, control, Some(told)));
-            typing::fill(shared, step, &found, &it.value, false).await.map(drop)
+            typing::fill(shared, step, &found, &it.value).await.map(drop)
         }
         Step::Press(key) => {
             let Some(events) = keys::named_key_events(key) else {

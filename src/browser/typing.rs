@@ -33,23 +33,25 @@ const DRAWN: Duration = Duration::from_millis(80);
 /// Makes an element ready to be typed into, its content selected. For fields that browsers show widgets of their own for, it chooses
 /// the value at once. While keys are typed, those that would reach no field are stopped: the page has shortcuts.
 const PREPARE: &str = "function (value) {
+  const kind = String(this.type ?? '').slice(0, 40);
+  const as = state => ({ state, kind });
   globalThis.commisTyping?.end();
-  if (this instanceof HTMLSelectElement) return 'list';
-  if (this.disabled || this.readOnly) return 'disabled';
+  if (this instanceof HTMLSelectElement) return as('list');
+  if (this.disabled || this.readOnly) return as('disabled');
   const whole = ['date', 'time', 'datetime-local', 'month', 'week', 'color', 'range'];
   if (this instanceof HTMLInputElement && whole.includes(this.type)) {
     this.focus();
     this.value = value;
-    if (this.value !== value && Number(this.value) !== Number(value)) return 'no value of ' + this.type;
+    if (this.value !== value && Number(this.value) !== Number(value)) return as('no value of ' + this.type);
     this.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
     this.dispatchEvent(new Event('change', { bubbles: true }));
-    return 'chosen';
+    return as('chosen');
   }
   this.focus();
   const edits = this.isContentEditable || !!this.editContext;
   if (typeof this.select === 'function') this.select();
   else if (edits) this.ownerDocument.getSelection().selectAllChildren(this);
-  else return 'not a field';
+  else return as('not a field');
   const lost = { keys: 0 };
   const takes = it => !!it && (it.isContentEditable || !!it.editContext || it.matches('input, textarea, select'));
   const hear = event => {
@@ -70,9 +72,9 @@ const PREPARE: &str = "function (value) {
       return lost.keys;
     },
   };
-  if (this.editContext) return 'context';
+  if (this.editContext) return as('context');
   const content = 'value' in this ? this.value : this.textContent;
-  return (edits ? 'editor ' : '') + (content ? 'filled' : 'empty');
+  return as((edits ? 'editor ' : '') + (content ? 'filled' : 'empty'));
 }";
 /// What stands in a field; of an editor what it shows, which may be a part. With `turn`, once what the keys set off at once has begun; a
 /// page that is not drawn has no frames.
@@ -157,34 +159,79 @@ enum EditorInput {
     Keys,
 }
 
-/// Empties the field and types; what stands in it then, with `settle` once the page has made of it what it makes at once. Fails with
-/// `STEP_FAILED` where that is no field.
+/// A field that will be typed into, as an object of its frame.
+pub struct Field {
+    object: String,
+    listeners: ListenerCheck,
+}
+
+/// A field that is ready to be typed into.
+pub struct PreparedField {
+    object: String,
+    /// What it is ready for, in the words of [`PREPARE`].
+    state: String,
+    /// Its `type`.
+    pub kind: String,
+    /// Scripts of the page listen to it.
+    heard: bool,
+}
+
+/// Finds the field and asks who listens to it; the page notices nothing. Fails with `STEP_FAILED` where it is gone.
+pub async fn open(shared: &ContextInner, step: &Step, found: &FoundElement) -> Result<Field> {
+    let resolved = lookup::resolve(shared, &found.session, found.world, found.backend);
+    let (object, listeners) = tokio::join!(resolved, ListenerCheck::start(shared, found));
+    Ok(Field { object: object?.ok_or_else(|| step.lost())?, listeners })
+}
+
+/// Gives the field the focus and selects what it holds. One that browsers show a widget of their own for has the value then.
+pub async fn prepare_field(
+    shared: &ContextInner,
+    found: &FoundElement,
+    Field { object, listeners }: Field,
+    value: &str,
+) -> Result<PreparedField> {
+    let session = &*found.session;
+    paused_requests::may_type(shared, session).await?;
+    let scroll = json!({ "backendNodeId": found.backend });
+    shared.cdp.post(Some(session), "DOM.scrollIntoViewIfNeeded", scroll);
+    let Prepared { state, kind } = prepare(shared, session, &object, value).await?;
+    Ok(PreparedField { object, state, kind, heard: listeners.read().await })
+}
+
+/// Empties the field and types; what stands in it then. Fails with `STEP_FAILED` where that is no field.
 pub async fn fill(
     shared: &ContextInner,
     step: &Step,
     found: &FoundElement,
     value: &str,
+) -> Result<FieldContent> {
+    let field = open(shared, step, found).await?;
+    let field = prepare_field(shared, found, field, value).await?;
+    fill_prepared(shared, step, found, &field, value, false).await
+}
+
+/// Empties a field that is ready and types; what stands in it then, with `settle` once the page has made of it what it makes at once.
+/// Fails with `STEP_FAILED` where that is no field.
+pub async fn fill_prepared(
+    shared: &ContextInner,
+    step: &Step,
+    found: &FoundElement,
+    field: &PreparedField,
+    value: &str,
     settle: bool,
 ) -> Result<FieldContent> {
-    let FoundElement { session, world, backend, .. } = found;
-    let resolved = lookup::resolve(shared, session, *world, *backend);
-    let (object, heard) = tokio::join!(resolved, ListenerCheck::start(shared, found));
-    let object = object?.ok_or_else(|| step.lost())?;
-    paused_requests::may_type(shared, session).await?;
-    let scroll = json!({ "backendNodeId": backend });
-    shared.cdp.post(Some(session), "DOM.scrollIntoViewIfNeeded", scroll);
-    let prepared = prepare(shared, session, &object, value).await?;
-    let heard = heard.read().await;
+    let session = &*found.session;
+    let PreparedField { object, state, heard, .. } = field;
     let backspace = || keys::named_key_events("Backspace");
-    match &*prepared {
+    match &**state {
         "chosen" => {}
         "list" => controls::select(shared, step, found, value, Instant::now()).await?,
         // Selected above, so that one key empties it and its listeners hear of it.
         "filled" => typed(shared, session, backspace(), value).await?,
         "empty" => text(shared, session, value).await?,
-        "editor filled" => return edited(shared, found, &object, true, value).await,
-        "editor empty" => return edited(shared, found, &object, false, value).await,
-        "context" => return edited_by_context(shared, found, &object, value).await,
+        "editor filled" => return edited(shared, found, object, true, value).await,
+        "editor empty" => return edited(shared, found, object, false, value).await,
+        "context" => return edited_by_context(shared, found, object, value).await,
         it if it.starts_with("no value of ") => {
             let kind = it.trim_start_matches("no value of ");
             let err = step.failed_error(&format!("this is not a value for a field of type {kind}"));
@@ -201,7 +248,7 @@ pub async fn fill(
     let since = Instant::now();
     let turn = settle && !heard;
     let arguments = [MAX_HELD.into(), turn.into()];
-    let held = page::call_on_object(&shared.cdp, session, &object, HELD, &arguments);
+    let held = page::call_on_object(&shared.cdp, session, object, HELD, &arguments);
     let held = match tokio::time::timeout(SETTLES, held).await {
         Ok(Ok(it)) => FieldContent { settled: turn, ..it },
         _ => FieldContent { text: value.to_owned(), ..FieldContent::default() },
@@ -222,12 +269,19 @@ async fn held_in(shared: &ContextInner, session: &str, object: &str) -> Option<F
         .ok()
 }
 
+/// What [`PREPARE`] says.
+#[derive(Deserialize)]
+struct Prepared {
+    state: String,
+    kind: String,
+}
+
 async fn prepare(
     shared: &ContextInner,
     session: &str,
     object: &str,
     value: &str,
-) -> Result<String> {
+) -> Result<Prepared> {
     page::call_on_object(&shared.cdp, session, object, PREPARE, &[value.into()]).await
 }
 

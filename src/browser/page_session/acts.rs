@@ -30,7 +30,6 @@ use commis_base::error::{Code, Error, Result};
 /// A page that is being left is asked so often whether it still answers.
 const ASKED: Duration = Duration::from_secs(1);
 const FOCUS: &str = "function () { this.focus(); return true; }";
-const KIND: &str = "function () { return String(this.type ?? '').slice(0, 40); }";
 /// Scrolls what scrolls: of an element itself, the largest part in it, or what it stands in; of a page the document, or its largest
 /// part. What that was, how far it went, where it is now and how far it could go.
 const SCROLL: &str = "function (to) {
@@ -193,18 +192,22 @@ impl PageController {
     pub(super) async fn fill(&mut self, target: Target, value: String) -> Result<CommandOutput> {
         let meant = self.resolve_for_act(&target).await?;
         let shared = self.shared();
-        let (kind, before) = tokio::join!(self.call(&meant.found, KIND, &[]), self.before());
-        let (kind, before): (String, _) = (kind?, before?);
         let element =
             meant.element.clone().unwrap_or_else(|| Element::named("textbox", &meant.told));
         let step = Step::Fill(Fill { element, value: value.clone() });
+        let (field, before) =
+            tokio::join!(typing::open(&shared, &step, &meant.found), self.before());
+        let before = before?;
+        let field = typing::prepare_field(&shared, &meant.found, field?, &value).await?;
+        let kind = &*field.kind;
         let secret = kind == "password"
             || commis_redact::typed_secret(meant.found.name.as_deref().unwrap_or(""), &value)
                 .is_some();
         if secret {
             shared.lock().secrets.push(value.clone().into());
         }
-        let mut held = typing::fill(&shared, &step, &meant.found, &value, true).await?;
+        let mut held =
+            typing::fill_prepared(&shared, &step, &meant.found, &field, &value, true).await?;
         let mut meant = meant;
         // Some pages put another field in its place at the first key. A name means that one, too; a ref does not.
         if (held.gone || held.lost > 0)
@@ -212,7 +215,7 @@ impl PageController {
             && let Ok(again) = self.resolve_for_act(&target).await
             && !again.is_same_element(&meant)
         {
-            held = typing::fill(&shared, &step, &again.found, &value, true).await?;
+            held = typing::fill(&shared, &step, &again.found, &value).await?;
             meant = again;
         }
         if held.gone || held.lost > 0 {
@@ -237,7 +240,7 @@ impl PageController {
             }
             held = typing::read_field(&shared, &meant.found).await.unwrap_or(held);
         }
-        let list = matches!(&*kind, "select-one" | "select-multiple");
+        let list = matches!(kind, "select-one" | "select-multiple");
         if held.bad && held.text.is_empty() && !value.is_empty() {
             let err = step.failed_error("the field takes no such value, and is empty");
             return Err(err.hint("the field accepts only numbers or dates"));

@@ -78,10 +78,11 @@ impl RefTable {
         out
     }
 
-    /// Which of those that were called alike the number's element was when all were numbered last, from 1; 0 where no other was. And
-    /// when that was begun.
-    pub fn nth(&self, n: u32) -> Option<(u32, Instant)> {
-        self.held.get(&n)?.nth
+    /// The number's element as it was when all were numbered last; which of those that were called alike it was, from 1, or 0 where no
+    /// other was; and when that was begun.
+    pub fn numbered(&self, n: u32) -> Option<(&Item, u32, Instant)> {
+        let it = self.held.get(&n)?;
+        it.nth.map(|(nth, begun)| (&it.item, nth, begun))
     }
 
     pub fn ref_of(&mut self, read: &[FrameTree], item: &Item) -> u32 {

@@ -6,9 +6,44 @@ use std::{collections::BTreeSet, time::Duration};
 use serde_json::json;
 
 use super::tree::{self, Document, Item, ItemKind, Node, Nodes};
-use crate::{context_state::ContextInner, lookup, page::Frame};
+use crate::{
+    context_state::ContextInner,
+    lookup,
+    page::{self, Frame},
+};
 
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Whether a word of a name is in the document once: in a text, or in an attribute that names an element. Names from elsewhere (a style
+/// sheet, the browser's own words, a closed root) have no word in the document, so that `false` says nothing.
+const HAS_WORD_ONCE: &str = "function (name) {
+  const words = new Map(name.toLowerCase().split(/\\s+/).filter(it => it).map(it => [it, 0]));
+  if (document.querySelector('input:is([type=submit], [type=reset]):not([value])')) return false;
+  const note = text => {
+    const low = text.toLowerCase();
+    for (const [word, n] of words) if (low.includes(word)) { if (n) words.delete(word); else words.set(word, 1); }
+    return words.size > 0;
+  };
+  const named = '[aria-label], [aria-labelledby], [aria-description], [title], [alt], [placeholder], [value], [label], [summary]';
+  const naming = ['aria-label', 'aria-description', 'title', 'alt', 'placeholder', 'value', 'label', 'summary'];
+  const quiet = /^(SCRIPT|STYLE|NOSCRIPT|TEMPLATE)$/;
+  const roots = [document];
+  for (const root of roots) {
+    for (const it of root.querySelectorAll('*')) if (it.shadowRoot) roots.push(it.shadowRoot);
+    for (const it of root.querySelectorAll(named)) {
+      for (const of of naming) if (it.hasAttribute(of) && !note(it.getAttribute(of))) return false;
+      for (const id of (it.getAttribute('aria-labelledby') ?? '').split(' '))
+        if (id && !note(root.getElementById(id)?.textContent ?? '')) return false;
+    }
+    const all = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    for (let it = all.nextNode(); it; it = all.nextNode()) {
+      const text = it.data;
+      if (/\\S/.test(text) && !quiet.test(it.parentNode.nodeName) && !note(text)) return false;
+    }
+  }
+  return [...words.values()].includes(1);
+}";
+/// Elements that are named by all that they hold, and hold others of their kind: a word that is there once names several.
+const NESTED: [&str; 5] = ["treeitem", "row", "cell", "gridcell", "listitem"];
 /// Nodes whose children are asked for at once, and how often.
 const AT_ONCE: usize = 64;
 const ROUNDS: usize = 16;
@@ -58,6 +93,14 @@ pub async fn nth(shared: &ContextInner, frames: &[Frame], item: &Item) -> Option
     // What a closed list holds is known to the browser and not told.
     if item.role == "option" {
         return None;
+    }
+    if let [frame] = frames
+        && !NESTED.contains(&&*item.role)
+        && page::call(&shared.cdp, frame, HAS_WORD_ONCE, &[(&*item.name).into()], PATIENCE)
+            .await
+            .unwrap_or(false)
+    {
+        return Some(0);
     }
     let mut own = Vec::new();
     for (i, frame) in frames.iter().enumerate() {

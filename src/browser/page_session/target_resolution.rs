@@ -50,43 +50,56 @@ pub(super) struct ReachableTarget {
 }
 
 impl PageController {
-    /// Nothing of the page has changed since then, as far as that can be seen.
-    pub(super) async fn stood_still(&self, at: Instant) -> bool {
-        let Ok((_, page::DocumentState { still, .. })) = self.shared().read_document_state().await
-        else {
-            return false;
-        };
-        // Taken after it was asked: what changed while it was asked counts.
-        still > at.elapsed()
-    }
-
-    /// The element of a ref, where it is what it was; else the page says what became of it. A small page is read whole as quickly.
+    /// The element of a ref, where it is what it was; else the page says what became of it.
     pub(super) async fn unchanged(&self, n: u32) -> Result<Option<ResolvedTarget>> {
-        if self.nodes < LARGE {
-            return Ok(None);
-        }
         let shared = self.shared();
         let frames = shared.frames().await?;
-        let Some((at, backend)) = self.refs.at(n, &frames) else { return Ok(None) };
-        let Some(item) = single_element::item(&shared, &frames[at], at, backend).await else {
-            return Ok(None);
+        let resolved = |at: usize, item: &Item, nth: u32| {
+            let nth = Some(nth).filter(|it| *it > 0);
+            ResolvedTarget::new(&frames[at], item, nth, Some(format!("@e{n}")))
         };
-        if !self.refs.is_unchanged(n, &item) {
-            return Ok(None);
+        if let Some((at, item, nth)) = self.numbered_item(n, &frames).await {
+            return Ok(Some(resolved(at, item, nth)));
         }
-        let nth = match self.refs.nth(n).filter(|_| frames.len() == 1) {
-            _ if !is_name(&item.name) => Some(0),
-            Some((nth, at)) if self.stood_still(at).await => Some(nth),
-            _ => single_element::nth(&shared, &frames, &item).await,
+        let Some((at, item)) = self.unchanged_item(n, &frames).await else { return Ok(None) };
+        let nth = if is_name(&item.name) {
+            single_element::nth(&shared, &frames, &item).await
+        } else {
+            Some(0)
         };
-        Ok(nth.map(|nth| {
-            ResolvedTarget::new(
-                &frames[at],
-                &item,
-                Some(nth).filter(|it| *it > 0),
-                Some(format!("@e{n}")),
-            )
-        }))
+        Ok(nth.map(|nth| resolved(at, &item, nth)))
+    }
+
+    /// Whether a ref's element is what it was when it was numbered. `false` says nothing of other targets.
+    async fn is_still(&self, target: &Target) -> Result<bool> {
+        let Target::Ref(n) = target else { return Ok(false) };
+        let frames = self.shared().frames().await?;
+        Ok(self.numbered_item(*n, &frames).await.is_some()
+            || self.unchanged_item(*n, &frames).await.is_some())
+    }
+
+    /// The frame and the element of a ref, and which of those that are called alike it is, as they were numbered: nothing of the page
+    /// has changed since.
+    async fn numbered_item(&self, n: u32, frames: &[Frame]) -> Option<(usize, &Item, u32)> {
+        let (item, nth, since) = self.refs.numbered(n).filter(|_| frames.len() == 1)?;
+        let (at, backend) = self.refs.at(n, frames)?;
+        let (shared, frame) = (self.shared(), &frames[at]);
+        let object =
+            lookup::resolve(&shared, &frame.session, frame.world, backend).await.ok()??;
+        let still = page::still_around(&shared.cdp, &frame.session, &object).await;
+        // Taken after it was asked: what changed while it was asked counts.
+        (still > since.elapsed()).then_some((at, item, nth))
+    }
+
+    /// The frame and the element of a ref, where it is what it was; nothing else of the page is read. A small page is read whole as
+    /// quickly.
+    async fn unchanged_item(&self, n: u32, frames: &[Frame]) -> Option<(usize, Item)> {
+        if self.nodes < LARGE {
+            return None;
+        }
+        let (at, backend) = self.refs.at(n, frames)?;
+        let item = single_element::item(&self.shared(), &frames[at], at, backend).await?;
+        self.refs.is_unchanged(n, &item).then_some((at, item))
     }
 
     /// The element that is meant, noted where the act is kept.
@@ -292,6 +305,9 @@ impl PageController {
                 return Ok(ReachableTarget { meant, step, aim, before });
             }
             looked = Instant::now();
+            if self.is_still(target).await? {
+                return Ok(ReachableTarget { meant, step, aim, before });
+            }
             let now = self.resolve_for_act(target).await?;
             if now.is_same_element(&meant) {
                 return Ok(ReachableTarget { meant: now, step, aim, before });
