@@ -225,8 +225,9 @@ pub struct Consultation {
     pub digest: String,
     /// Instructions, question and schema together.
     pub prompt_bytes: u32,
-    /// As sent, made of redacted values only; the instructions before it are fixed by `prompt_version`.
+    /// As sent first, made of redacted values only; the instructions before it are fixed by `prompt_version`.
     pub question: String,
+    /// To the question, and, where a candidate was chosen, to the same question with the candidates in reverse order, then without it.
     pub attempts: Vec<Attempt>,
     pub verdict: Verdict,
 }
@@ -252,6 +253,10 @@ pub enum Verdict {
     Chosen { exchange: u32, path: Option<String> },
     /// The model says that none of them holds the data.
     NoneFits,
+    /// The model chose another one, or none, when the candidates were in reverse order.
+    Inconsistent,
+    /// Without the candidate that it had chosen, the model chose another one.
+    Undiscerning,
     /// No answer could be accepted.
     Unusable,
 }

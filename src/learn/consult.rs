@@ -1,17 +1,23 @@
 //! consult: ask the model which candidate it is, where the heuristics cannot tell. Observes the model and its cache.
 //!
-//! One call, and one more when the answer could not be accepted. A model that cannot be reached is a failure, never an answer:
-//! nothing is stored, and the next run asks again.
+//! A choice counts where it stands two tests. The same question is asked with the candidates in reverse order: models, small ones above
+//! all, prefer a place in a list to what stands there. Then it is asked without the chosen one: a model that chooses another instead of
+//! none cannot tell the data from what is beside it. Each question takes one more call when its answer could not be accepted. A model
+//! that cannot be reached is a failure, never an answer: nothing is stored, and the next run asks again.
 
 use commis_artifacts::{
+    offer::Offer,
     payloads::{Attempt, CandidateSet, CandidateSummary, Consultation, ModelAnswer, Verdict},
     recording::SessionRecording,
     store::json_sha256,
 };
 use commis_base::error::Result;
-use commis_model::{Cache, Model, PROMPT_VERSION, parse_verdict, question, retry_question};
+use commis_model::{
+    Cache, Model, PROMPT_VERSION, Question, parse_verdict, question, retry_question,
+};
 use commis_stages::model_options::offers;
 
+/// Of each question.
 const CALLS: usize = 2;
 /// Characters of an answer; a good one is shorter.
 const KEPT: usize = 1000;
@@ -25,7 +31,7 @@ pub async fn consult(
     candidates: &CandidateSet,
     summaries: &CandidateSummary,
 ) -> Result<(ModelAnswer, u32)> {
-    let offers = offers(recording, candidates, summaries)?;
+    let mut offers = offers(recording, candidates, summaries)?;
     let asked = if offers.is_empty() { None } else { question(recording, &offers) };
     let Some(asked) = asked else { return Ok((ModelAnswer::default(), 0)) };
     // An answer names an exchange by its number, so equal questions about other numbers are other questions.
@@ -41,20 +47,50 @@ pub async fn consult(
     if let Some(known) = cache.get(&digest)? {
         return Ok((ModelAnswer { consultation: Some(known) }, 0));
     }
-    let mut out = Consultation {
+    let mut attempts = Vec::new();
+    let mut verdict = ask(model, &asked, &offers, &mut attempts).await?;
+    if let Verdict::Chosen { exchange, .. } = verdict {
+        offers.reverse();
+        if let Some(reversed) = question(recording, &offers) {
+            let again = ask(model, &reversed, &offers, &mut attempts).await?;
+            verdict = agreed(verdict, again);
+        }
+        offers.retain(|it| it.exchange != exchange);
+        let others = if offers.is_empty() { None } else { question(recording, &offers) };
+        if let (Verdict::Chosen { .. }, Some(others)) = (&verdict, others) {
+            match ask(model, &others, &offers, &mut attempts).await? {
+                Verdict::NoneFits => {}
+                Verdict::Unusable => verdict = Verdict::Unusable,
+                _ => verdict = Verdict::Undiscerning,
+            }
+        }
+    }
+    let out = Consultation {
         model: model.name().to_owned(),
         prompt_version: PROMPT_VERSION,
         digest,
         prompt_bytes: asked.bytes() as u32,
-        question: asked.text.clone(),
-        attempts: Vec::new(),
-        verdict: Verdict::Unusable,
+        question: asked.text,
+        attempts,
+        verdict,
     };
+    cache.put(&out)?;
+    let calls = out.attempts.len() as u32;
+    Ok((ModelAnswer { consultation: Some(out) }, calls))
+}
+
+/// What the model makes of one question. Fails with `MODEL_FAILED`.
+async fn ask(
+    model: &dyn Model,
+    asked: &Question,
+    offers: &[Offer<'_>],
+    attempts: &mut Vec<Attempt>,
+) -> Result<Verdict> {
     let mut now = asked.clone();
-    while out.attempts.len() < CALLS {
+    for _ in 0..CALLS {
         let answer = model.ask(&now).await?;
-        let verdict = parse_verdict(&answer, &offers);
-        out.attempts.push(Attempt {
+        let verdict = parse_verdict(&answer, offers);
+        attempts.push(Attempt {
             answer: commis_redact::message(&answer.text).chars().take(KEPT).collect(),
             stop: commis_redact::message(&answer.stop),
             refused: verdict.as_ref().err().map(|it| it.as_str().to_owned()),
@@ -62,16 +98,25 @@ pub async fn consult(
             tokens_out: answer.tokens_out,
         });
         match verdict {
-            Ok(it) => {
-                out.verdict = it;
-                break;
-            }
-            Err(wrong) => now = retry_question(&asked, wrong),
+            Ok(it) => return Ok(it),
+            Err(wrong) => now = retry_question(asked, wrong),
         }
     }
-    cache.put(&out)?;
-    let calls = out.attempts.len() as u32;
-    Ok((ModelAnswer { consultation: Some(out) }, calls))
+    Ok(Verdict::Unusable)
+}
+
+/// What both orders say alike. Where they agree on the request but not on the path, the path is computed.
+fn agreed(first: Verdict, second: Verdict) -> Verdict {
+    match (first, second) {
+        (
+            Verdict::Chosen { exchange, path },
+            Verdict::Chosen { exchange: again, path: path_again },
+        ) if exchange == again => {
+            Verdict::Chosen { exchange, path: path.filter(|it| path_again.as_ref() == Some(it)) }
+        }
+        (_, Verdict::Unusable) => Verdict::Unusable,
+        _ => Verdict::Inconsistent,
+    }
 }
 
 #[cfg(test)]

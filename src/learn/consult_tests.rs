@@ -25,6 +25,8 @@ use serde_json::{Value, json};
 
 const SEARCH: &str = "GET http://shop.test/api/search?q=lantern";
 const LOOKUP: &str = "GET http://shop.test/api/lookup?q=lantern";
+/// What a model says that finds none of the requests to be the right one.
+const NONE: &str = r#"{"request": "none of these", "path": "none"}"#;
 
 /// Says one thing after the other; keeps what it was asked.
 struct Scripted {
@@ -138,17 +140,55 @@ fn a_model_chooses_where_the_heuristics_cannot() {
     let twins = twins();
     for (line, exchange) in [(SEARCH, 0), (LOOKUP, 1)] {
         for path in ["hits", "none"] {
-            let (out, asked) = twins.ask(&[&object(line, path)]);
+            let answer = object(line, path);
+            let (out, asked) = twins.ask(&[&answer, &answer, NONE]);
             let out = done(out);
-            assert_eq!((out.by, out.chosen.exchange, asked.len()), (Analyst::Model, exchange, 1));
+            assert_eq!((out.by, out.chosen.exchange, asked.len()), (Analyst::Model, exchange, 3));
             assert_eq!(out.chosen.response.extract.as_deref(), Some("hits"));
         }
     }
     // A second call says what was wrong with the first answer.
-    let (out, asked) = twins.ask(&["I would take the first", &object(LOOKUP, "hits")]);
+    let good = object(LOOKUP, "hits");
+    let (out, asked) = twins.ask(&["I would take the first", &good, &good, NONE]);
     assert_eq!(done(out).chosen.exchange, 1);
     assert!(asked[1].text.contains("was not accepted: it was not just the JSON object"));
     assert!(!asked[1].text.contains("I would take"));
+}
+
+#[test]
+fn a_choice_counts_where_the_order_does_not_change_it() {
+    let twins = twins();
+    let (out, asked) = twins.ask(&[&object(SEARCH, "hits"), &object(LOOKUP, "hits")]);
+    let reject = rejected(out);
+    assert_eq!(reject.reason, Reason::Ambiguous);
+    assert!(reject.detail.contains("in reverse order"), "{}", reject.detail);
+    // The same question but for the order of what is offered.
+    let places = |it: &Question| [SEARCH, LOOKUP].map(|line| it.text.find(line).unwrap());
+    let [first, second] = [places(&asked[0]), places(&asked[1])];
+    assert_eq!(first[0] < first[1], second[0] > second[1]);
+    // None, the second time, is another answer as well.
+    let (out, _) = twins.ask(&[&object(SEARCH, "hits"), NONE]);
+    assert!(rejected(out).detail.contains("in reverse order"));
+    // Nothing is chosen the first time: that is an answer, and there is nothing to hold it against.
+    let (_, asked) = twins.ask(&[NONE, &object(SEARCH, "hits")]);
+    assert_eq!(asked.len(), 1);
+    // What cannot be accepted the second time is no agreement.
+    let (out, asked) = twins.ask(&[&object(SEARCH, "hits"), "no", "no"]);
+    assert!(rejected(out).detail.contains("no answer of the model could be accepted"));
+    assert_eq!(asked.len(), 3);
+}
+
+#[test]
+fn a_choice_counts_where_nothing_else_is_chosen_without_it() {
+    let twins = twins();
+    let (search, lookup) = (object(SEARCH, "hits"), object(LOOKUP, "hits"));
+    let (out, asked) = twins.ask(&[&search, &search, &lookup]);
+    assert!(rejected(out).detail.contains("when its choice was left out"));
+    assert!(!asked[2].text.contains(SEARCH) && asked[2].text.contains(LOOKUP), "{}", asked[2].text);
+    let (out, asked) = twins.ask(&[&search, &search, "no", NONE]);
+    assert_eq!((done(out).chosen.exchange, asked.len()), (0, 4));
+    let (out, _) = twins.ask(&[&search, &search, "no", "no"]);
+    assert!(rejected(out).detail.contains("no answer of the model could be accepted"));
 }
 
 #[test]
@@ -170,7 +210,7 @@ fn nothing_else_is_chosen_whatever_it_says() {
         assert_eq!(reject.reason, Reason::Ambiguous);
         assert!(reject.detail.contains("no answer of the model could be accepted"));
     }
-    let reject = rejected(twins.ask(&[&object("none of these", "none")]).0);
+    let reject = rejected(twins.ask(&[NONE]).0);
     assert_eq!(reject.reason, Reason::Ambiguous);
     assert!(reject.detail.contains("none of them"), "{}", reject.detail);
     // A stored answer that was tampered with.
@@ -178,6 +218,8 @@ fn nothing_else_is_chosen_whatever_it_says() {
         Verdict::Chosen { exchange: 99, path: None },
         Verdict::Chosen { exchange: 0, path: Some("@".to_owned()) },
         Verdict::NoneFits,
+        Verdict::Inconsistent,
+        Verdict::Undiscerning,
         Verdict::Unusable,
     ] {
         assert_eq!(rejected(twins.settle(&forged(verdict))).reason, Reason::Ambiguous);
@@ -326,13 +368,16 @@ fn the_same_question_is_paid_for_once() {
     // Neither a failure nor an unusable answer is kept.
     assert_eq!(calls(&[]).map_err(|it| it.code()), Err(Code::ModelFailed));
     assert_eq!(calls(&["no", "no"]).unwrap(), 2);
-    let first = twins.consult(&Scripted::new(&[&object(SEARCH, "hits")]), &cache).unwrap();
-    assert_eq!(first.1, 1);
+    let (search, lookup) = (object(SEARCH, "hits"), object(LOOKUP, "hits"));
+    // Nor is a choice whose second answer failed.
+    assert_eq!(calls(&[&search]).map_err(|it| it.code()), Err(Code::ModelFailed));
+    let first = twins.consult(&Scripted::new(&[&search, &search, NONE]), &cache).unwrap();
+    assert_eq!(first.1, 3);
     let again = twins.consult(&Scripted::new(&[]), &cache).unwrap();
     assert_eq!((again.0, again.1), (first.0, 0));
     // Another model is another question.
-    let other = Scripted { name: "gemini/large", ..Scripted::new(&[&object(LOOKUP, "hits")]) };
-    assert_eq!(twins.consult(&other, &cache).unwrap().1, 1);
+    let other = Scripted { name: "gemini/large", ..Scripted::new(&[&lookup, &lookup, NONE]) };
+    assert_eq!(twins.consult(&other, &cache).unwrap().1, 3);
     let files: Vec<_> = std::fs::read_dir(folder.path().join("artifacts"))
         .unwrap()
         .map(|it| it.unwrap().path())
@@ -342,7 +387,7 @@ fn the_same_question_is_paid_for_once() {
         assert_eq!(std::fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
         damage(file);
     }
-    assert_eq!(calls(&[&object(SEARCH, "hits")]).unwrap(), 1, "a damaged file is as none");
+    assert_eq!(calls(&[&search, &search, NONE]).unwrap(), 3, "a damaged file is as none");
 }
 
 #[expect(clippy::disallowed_methods, reason = "the test damages a file")]

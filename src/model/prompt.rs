@@ -13,7 +13,7 @@ use super::{
 use commis_artifacts::{offer::Offer, recording::SessionRecording, store::sha256};
 
 /// Bumped when the same recording would now be asked differently.
-pub const PROMPT_VERSION: u32 = 1;
+pub const PROMPT_VERSION: u32 = 2;
 
 /// Instructions, question and schema together, bytes.
 pub const MAX_PROMPT: usize = 32 * 1024;

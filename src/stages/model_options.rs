@@ -111,6 +111,12 @@ pub fn settle(
     let (exchange, path) = match &consultation.verdict {
         Verdict::Chosen { exchange, path } => (*exchange, path),
         Verdict::NoneFits => return stays("the model says that none of them holds the data"),
+        Verdict::Inconsistent => {
+            return stays("the model chose another one when the candidates were in reverse order");
+        }
+        Verdict::Undiscerning => {
+            return stays("the model chose another one when its choice was left out");
+        }
         Verdict::Unusable => return stays("no answer of the model could be accepted"),
     };
     let offers = offers(recording, candidates, summaries)?;
