@@ -150,7 +150,12 @@ async fn close_calls(args: &Args, home: &Home, settings: &Settings) -> Result<u8
         ModelSample { model, cache: &cache, most }
     });
     let told = |it: &CloseAnswer| {
-        context::say(&format!("{}: {} ({:.1} s)", it.case, it.ending.as_str(), it.seconds));
+        let chosen = it
+            .chosen
+            .map(|(rank, bp)| format!(", candidate {rank} of {} %", bp / 100))
+            .unwrap_or_default();
+        let ending = it.ending.as_str();
+        context::say(&format!("{}: {ending}{chosen} ({:.1} s)", it.case, it.seconds));
     };
     let done = eval::close_calls(&args.corpus, settings, asked, told).await?;
     if args.json {
@@ -158,8 +163,9 @@ async fn close_calls(args: &Args, home: &Home, settings: &Settings) -> Result<u8
         return Ok(0);
     }
     context::line(&format!(
-        "{} of {} cases are close calls; in {} of them there is something to learn, and in {} of these the right request is offered",
-        done.close, done.cases, done.recipeable, done.right_offered
+        "{} of {} cases are close calls; in {} of them there is something to learn, in {} of these the right request is offered, \
+         and in {} of these it is the best candidate",
+        done.close, done.cases, done.recipeable, done.right_offered, done.right_first
     ));
     if !done.answers.is_empty() {
         let count = |ending| done.answers.iter().filter(|it| it.ending == ending).count();

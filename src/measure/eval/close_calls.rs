@@ -48,6 +48,8 @@ pub struct CloseCalls {
     /// would choose so many right.
     pub recipeable: u32,
     pub right_offered: u32,
+    /// Those of them in which it is the heuristics' best.
+    pub right_first: u32,
     /// Close calls in which nothing is offered.
     pub nothing_offered: u32,
     /// By case, in the order in which they were asked.
@@ -60,6 +62,8 @@ pub struct CloseAnswer {
     pub case: String,
     pub offered: u32,
     pub ending: CloseEnding,
+    /// The heuristics' rank of the request that the model chose, from 1, and their confidence in it, basis points.
+    pub chosen: Option<(u32, u32)>,
     /// None of the answers could be accepted.
     pub unusable: bool,
     /// Of this run; 0 where the answer was kept from an earlier one.
@@ -109,6 +113,7 @@ pub async fn close_calls(
         close: found.len() as u32,
         recipeable: count(&|it| it.is_recipeable),
         right_offered: count(&|it| !it.right.is_empty()),
+        right_first: count(&|it| it.offered.first().is_some_and(|best| it.right.contains(best))),
         nothing_offered: count(&|it| it.offered.is_empty()),
         answers: Vec::new(),
     };
@@ -124,6 +129,7 @@ pub async fn close_calls(
             case: it.id.clone(),
             offered: it.offered.len() as u32,
             ending,
+            chosen: it.chosen(consultation.map(|it| &it.verdict)),
             unusable: consultation.is_some_and(|it| it.verdict == Verdict::Unusable),
             seconds,
             prompt_bytes: consultation.map_or(0, |it| it.prompt_bytes),
@@ -145,6 +151,12 @@ impl CloseEnding {
 }
 
 impl CloseCall {
+    fn chosen(&self, verdict: Option<&Verdict>) -> Option<(u32, u32)> {
+        let Some(Verdict::Chosen { exchange, .. }) = verdict else { return None };
+        let candidate = self.candidates.candidates.iter().find(|it| it.exchange == *exchange)?;
+        Some((candidate.rank, candidate.confidence_bp))
+    }
+
     fn ending(&self, answer: &ModelAnswer) -> Result<CloseEnding> {
         let open = Judged::Rejected(self.reject.clone());
         let settled = model_options::settle(
@@ -194,6 +206,8 @@ fn close_call(dir: &Path, line: &CaseLine, settings: &Settings) -> Result<Option
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use futures::future::BoxFuture;
     use serde_json::{Value, json};
 
@@ -206,8 +220,17 @@ mod tests {
         tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
     }
 
-    /// Always answers the same; without an answer it cannot be reached.
-    struct Constant(Option<Value>);
+    /// Always answers the same, and none once it is told of no such request; without an answer it cannot be reached.
+    struct Constant {
+        answer: Option<Value>,
+        was_offered: AtomicBool,
+    }
+
+    impl Constant {
+        fn new(answer: Option<Value>) -> Self {
+            Self { answer, was_offered: AtomicBool::new(false) }
+        }
+    }
 
     impl Model for Constant {
         fn name(&self) -> &'static str {
@@ -218,8 +241,15 @@ mod tests {
             "http://127.0.0.1/"
         }
 
-        fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Result<Answer>> {
-            let answer = self.0.as_ref().map(|it| Answer {
+        fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer>> {
+            let none = json!({"request": "none of these", "path": "none"});
+            let answer = self.answer.as_ref().map(|it| {
+                let is_offered =
+                    it["request"].as_str().is_some_and(|it| question.text.contains(it));
+                let was_offered = self.was_offered.fetch_or(is_offered, Ordering::Relaxed);
+                if was_offered && !is_offered { &none } else { it }
+            });
+            let answer = answer.map(|it| Answer {
                 text: it.to_string(),
                 end: EndReason::Complete,
                 stop: "stop".to_owned(),
@@ -266,7 +296,7 @@ mod tests {
 
     fn ending(answer: Value) -> (CloseEnding, bool) {
         let folder = corpus();
-        let model = Constant(Some(answer));
+        let model = Constant::new(Some(answer));
         let cache = Cache::new(folder.path().join("artifacts"));
         let asked = ModelSample { model: &model, cache: &cache, most: 9 };
         let mut told = 0;
@@ -295,7 +325,7 @@ mod tests {
         let settings = Settings::default();
         let done = block_on(close_calls(folder.path(), &settings, None, |_| ())).unwrap();
         assert_eq!((done.cases, done.close, done.recipeable, done.right_offered), (1, 1, 1, 1));
-        let gone = Constant(None);
+        let gone = Constant::new(None);
         let cache = Cache::new(folder.path().join("artifacts"));
         let asked = ModelSample { model: &gone, cache: &cache, most: 1 };
         let failed = block_on(close_calls(folder.path(), &settings, Some(asked), |_| ()));
