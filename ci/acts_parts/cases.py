@@ -3,6 +3,8 @@
 import re
 import time
 
+import peers
+
 RIGHT, REFUSED, ANOTHER, FALSE, MISSING = "right", "refused", "acted on another", "told wrongly", "not done"
 
 
@@ -39,9 +41,11 @@ class Page:
         heard = self.heard(wait)
         told = done.out + done.err
         if heard == wanted:
+            if of_peer(done) and not done.code and not wanted:
+                return FALSE, f"said to be done, and nothing was heard: {told}"
             if done.code and wanted:
                 return FALSE, f"done, and said not to be: {told}"
-            if says and not re.search(says, told):
+            if says and not of_peer(done) and not re.search(says, told):
                 return FALSE, f"says nothing of {says}: {told}"
             return (REFUSED if done.code else RIGHT), told
         if not heard:
@@ -49,6 +53,11 @@ class Page:
                 return FALSE, f"said to be done, and nothing was heard: {told}"
             return (REFUSED if may_refuse else MISSING), told
         return (FALSE if heard_alike(heard, wanted) else ANOTHER), f"heard {heard} and not {wanted}: {told}"
+
+
+def of_peer(done):
+    """How its answers are worded is not held against it."""
+    return isinstance(done, peers.PeerDone)
 
 
 def heard_alike(heard, wanted):
@@ -65,7 +74,9 @@ def worst(*all):
 def expected(done, *, code, says):
     """An answer alone."""
     told = done.out + done.err
-    fits = (done.code == 0) == (code == 0) and re.search(says, told)
+    fits = (done.code == 0) == (code == 0) and (of_peer(done) or re.search(says, told))
+    if of_peer(done) and not fits and done.code:
+        return MISSING, told
     return (RIGHT, told) if fits else (FALSE, f"exit {done.code}, without {says}: {told}")
 
 
