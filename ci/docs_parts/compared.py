@@ -4,6 +4,7 @@
     ci/docs_parts/compared.py --check                  fails when they are not what those pages say
     ci/docs_parts/compared.py --miniwob FILE.json…     keeps what `ci/miniwob --json FILE` wrote, in docs/explanation/miniwob.json, first
     ci/docs_parts/compared.py --hars FILE.json         the same of `ci/har-openapi --json FILE`, in har-tools.json
+    ci/docs_parts/compared.py --acts FILE.json         the same of `ci/browse-acts --peers FOLDER --json FILE`, in acts.json
     ci/docs_parts/compared.py --browse FILE.md         the same of the page that `benches/peers/browse/run` writes, in browsing.json
 """
 
@@ -49,6 +50,7 @@ def span(every):
 WOB = DOCS / "explanation/miniwob.json"
 HARS = DOCS / "explanation/har-tools.json"
 BROWSING = DOCS / "explanation/browsing.json"
+ACTS = DOCS / "explanation/acts.json"
 
 
 def keep(files):
@@ -116,6 +118,19 @@ def browsing():
     return out + ["", f"{told['date']}, {told['machine']}; {versions}, {told['chromium']}, {told['node']}; {told['rounds']} rounds a page."]
 
 
+def acts():
+    if not ACTS.exists():
+        return []
+    told = json.loads(ACTS.read_text(encoding="utf-8"))
+    tools = told["tools"]
+    out = ["", f"| {told['cases']} cases of acts on pages of component libraries | {' | '.join(tools)} | measured by |", "|---|" + "--:|" * len(tools) + "---|"]
+    verdicts = {"right": "right", "refused": "rightly refused", "not done": "not done", "acted on another": "**acted on another element**",
+                "told wrongly": "**said to be done, and was not**"}
+    for verdict, name in verdicts.items():
+        out.append(f"| {name} | {' | '.join(str(it.get(verdict, 0)) for it in tools.values())} | `ci/browse-acts --peers` |")
+    return out + ["", f"{told['date']}. The pages say what they heard; how an answer is worded is not held against a peer."]
+
+
 def hars():
     if not HARS.exists():
         return []
@@ -164,7 +179,7 @@ def figures():
     out += ["", "| applications of others | tasks | measured by |", "|---|--:|---|"]
     for name in ("answerable", "verified and complete", "verified but partial or wrong", "rightly declined", "wrongly declined"):
         out.append(f"| {name} | {value[name]['all']} | `ci/apps` |")
-    return "\n".join(out + miniwob() + hars() + browsing())
+    return "\n".join(out + miniwob() + hars() + browsing() + acts())
 
 
 def main():
@@ -172,6 +187,8 @@ def main():
         keep(sys.argv[sys.argv.index("--miniwob") + 1 :])
     if "--hars" in sys.argv:
         kept(HARS, json.loads(pathlib.Path(sys.argv[sys.argv.index("--hars") + 1]).read_text(encoding="utf-8")))
+    if "--acts" in sys.argv:
+        kept(ACTS, json.loads(pathlib.Path(sys.argv[sys.argv.index("--acts") + 1]).read_text(encoding="utf-8")))
     if "--browse" in sys.argv:
         keep_browsing(sys.argv[sys.argv.index("--browse") + 1])
     text = PAGE.read_text(encoding="utf-8")

@@ -126,7 +126,7 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
         \"\"\"\n\nfrom __future__ import annotations\n\n"
         .to_owned();
     for (module, is_used) in [
-        ("base64", basic),
+        ("base64", basic || filters),
         ("datetime", filters),
         ("json", true),
         ("os", functions.contains("os.environ")),

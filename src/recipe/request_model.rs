@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The request, with templates. In every template `{name}` is a parameter or slot, `{name|slug}` (or `lower`, `upper`, `json`,
-/// `url`) the same spelled as its place needs it; `{{` and `}}` are literal braces.
+/// The request, with templates. In every template `{name}` is a parameter or slot, `{name|slug}` (or `lower`, `base64`,
+/// `json`, `url` and others) the same spelled as its place needs it; `{{` and `}}` are literal braces.
 /// A template never reaches scheme, host or port, but for `host` and `address`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -4,6 +4,10 @@
 //! `url` inside a value that is JSON or a form itself; several apply from left to right. Parsed once into segments. What a value may do where it lands (path, query, header, JSON) is `request`'s business; a
 //! template itself never interprets values.
 
+use base64::{
+    Engine as _,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::transforms;
@@ -74,6 +78,10 @@ pub enum Filter {
     Word2,
     Word3,
     Word4,
+    /// The text's bytes in UTF-8: in base64 with padding, in its alphabet for addresses without, in lower-case hexadecimal.
+    Base64,
+    Base64Url,
+    Hex,
     /// In JSON: a number, not text.
     Number,
     /// The inside of a JSON string.
@@ -119,6 +127,9 @@ impl Filter {
         ("word2", Self::Word2),
         ("word3", Self::Word3),
         ("word4", Self::Word4),
+        ("base64", Self::Base64),
+        ("base64url", Self::Base64Url),
+        ("hex", Self::Hex),
         ("number", Self::Number),
         ("json", Self::Json),
         ("url", Self::Url),
@@ -170,6 +181,9 @@ impl Filter {
         &[Self::Ungroup, Self::Minor],
         &[Self::Point, Self::Minor],
         &[Self::Major],
+        &[Self::Base64],
+        &[Self::Base64Url],
+        &[Self::Hex],
         &[Self::Word1],
         &[Self::Word2],
         &[Self::Word3],
@@ -189,6 +203,11 @@ impl Filter {
             Self::Word4 => Some(4),
             _ => None,
         }
+    }
+
+    /// What it makes shows nothing of the value, and of a short one may be any number or word.
+    pub const fn is_encoding(self) -> bool {
+        matches!(self, Self::Base64 | Self::Base64Url | Self::Hex)
     }
 
     /// As it is written in a template.
@@ -246,6 +265,9 @@ impl Filter {
             Self::Word1 | Self::Word2 | Self::Word3 | Self::Word4 => {
                 transforms::nth_word(value, self.word().unwrap_or(1))
             }
+            Self::Base64 => STANDARD.encode(value),
+            Self::Base64Url => URL_SAFE_NO_PAD.encode(value),
+            Self::Hex => transforms::to_hex(value),
             Self::Number => value.trim().to_owned(),
             Self::Json => {
                 let quoted = serde_json::Value::from(value).to_string();
@@ -509,6 +531,10 @@ mod tests {
             (Filter::Minor, "1.234", "1.234"),
             (Filter::Major, "1181", "11.81"),
             (Filter::Major, "5", "0.05"),
+            (Filter::Base64, "wérf?>", "d8OpcmY/Pg=="),
+            (Filter::Base64Url, "wérf?>", "d8OpcmY_Pg"),
+            (Filter::Hex, "wérf", "77c3a97266"),
+            (Filter::Hex, "", ""),
             (Filter::Word2, "garden hose", "hose"),
             (Filter::Word3, "garden hose", ""),
         ] {

@@ -2,6 +2,8 @@
 //!
 //! Pure functions over text. What a function does not understand it returns as it is.
 
+use std::fmt::Write as _;
+
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use jiff::civil::Date;
 
@@ -34,6 +36,14 @@ pub fn capitalize(text: &str) -> String {
 /// The word at that place, from 1.
 pub fn nth_word(text: &str, n: usize) -> String {
     text.split_whitespace().nth(n - 1).unwrap_or_default().to_owned()
+}
+
+/// The bytes in UTF-8, in lower-case hexadecimal.
+pub fn to_hex(text: &str) -> String {
+    text.bytes().fold(String::with_capacity(text.len() * 2), |mut out, it| {
+        let _ = write!(out, "{it:02x}");
+        out
+    })
 }
 
 pub fn nfc(text: &str) -> String {

@@ -43,6 +43,9 @@ struct ChangedValue {
     word: Option<(usize, usize)>,
 }
 
+/// What a value was encoded as must be so long to count.
+const LEAST_CODE: usize = 6;
+
 /// A changed value must be so long to count inside another text.
 const LEAST_PART: usize = 8;
 
@@ -63,7 +66,8 @@ impl TypedValues {
                 let known =
                     |it: &ChangedValue| it.name == *name && it.text == text && it.word == word;
                 let is_new = text != squash(value) && !changed.iter().any(known);
-                if is_new && text.chars().nth(1).is_some() && word.is_none_or(|it| it.1 <= 4) {
+                let least = if chain.iter().any(|it| it.is_encoding()) { LEAST_CODE } else { 2 };
+                if is_new && text.chars().count() >= least && word.is_none_or(|it| it.1 <= 4) {
                     changed.push(ChangedValue { name: name.clone(), text, word });
                 }
             }

@@ -72,7 +72,7 @@ pub const STAGES: &[StageSpec] = &[
     spec(Stage::Validate,     8, Observes, &[SessionRecording, RecipeAnalysis],                                      RecipeDraft),
     spec(Stage::Baseline,     1, Pure,     &[SessionRecording, RecipeDraft],                                         BaselineFingerprint),
     spec(Stage::Minimize,     2, Observes, &[SessionRecording, RecipeDraft, BaselineFingerprint],                    MinimizationReport),
-    spec(Stage::Parameterize,20, Pure,     &[SessionRecording, SecondRecording, RecipeDraft, MinimizationReport],    RecipeDraftMinimized),
+    spec(Stage::Parameterize,21, Pure,     &[SessionRecording, SecondRecording, RecipeDraft, MinimizationReport],    RecipeDraftMinimized),
     spec(Stage::Verify,      24, Observes, &[SessionRecording, RecipeDraftMinimized, BaselineFingerprint],           VerificationReport),
 ];
 

@@ -181,6 +181,18 @@ def _word4(text):
     return _word(text, 4)
 
 
+def _base64(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+def _base64url(text):
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def _hex(text):
+    return text.encode().hex()
+
+
 def _number(text):
     return text.strip()
 

@@ -166,6 +166,16 @@ fn a_value_changed_on_its_way_becomes_a_parameter() {
             "/api/{q|capital|underscore}",
         ),
         (
+            ("tern.test", "http://nest.test/find/7465726e2e74657374"),
+            ("gull.test", "http://nest.test/find/67756c6c2e74657374"),
+            "/find/{q|hex}",
+        ),
+        (
+            ("garden hose", "http://shop.test/s?q=Z2FyZGVuIGhvc2U%3D"),
+            ("fern", "http://shop.test/s?q=ZmVybg%3D%3D"),
+            "{q|base64}",
+        ),
+        (
             ("2026-11-22", "http://bus.test/s?on=22.11.2026"),
             ("2027-01-02", "http://bus.test/s?on=02.01.2027"),
             "{q|date_dmy}",
