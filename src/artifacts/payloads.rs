@@ -227,7 +227,7 @@ pub struct Consultation {
     pub prompt_bytes: u32,
     /// As sent first, made of redacted values only; the instructions before it are fixed by `prompt_version`.
     pub question: String,
-    /// To the question, and, where a candidate was chosen, to the same question with the candidates in reverse order, then without it.
+    /// To the question, and, where a candidate was chosen, to the same question with the candidates in reverse order.
     pub attempts: Vec<Attempt>,
     pub verdict: Verdict,
 }
@@ -255,8 +255,6 @@ pub enum Verdict {
     NoneFits,
     /// The model chose another one, or none, when the candidates were in reverse order.
     Inconsistent,
-    /// Without the candidate that it had chosen, the model chose another one.
-    Undiscerning,
     /// No answer could be accepted.
     Unusable,
 }

@@ -1,9 +1,8 @@
 //! consult: ask the model which candidate it is, where the heuristics cannot tell. Observes the model and its cache.
 //!
-//! A choice counts where it stands two tests. The same question is asked with the candidates in reverse order: models, small ones above
-//! all, prefer a place in a list to what stands there. Then it is asked without the chosen one: a model that chooses another instead of
-//! none cannot tell the data from what is beside it. Each question takes one more call when its answer could not be accepted. A model
-//! that cannot be reached is a failure, never an answer: nothing is stored, and the next run asks again.
+//! A choice is asked for twice, the second time with the candidates in reverse order, and counts where both name the same one: models,
+//! small ones above all, prefer a place in a list to what stands there. Each of the two takes one more call when its answer could not be
+//! accepted. A model that cannot be reached is a failure, never an answer: nothing is stored, and the next run asks again.
 
 use commis_artifacts::{
     offer::Offer,
@@ -49,20 +48,11 @@ pub async fn consult(
     }
     let mut attempts = Vec::new();
     let mut verdict = ask(model, &asked, &offers, &mut attempts).await?;
-    if let Verdict::Chosen { exchange, .. } = verdict {
+    if matches!(verdict, Verdict::Chosen { .. }) {
         offers.reverse();
         if let Some(reversed) = question(recording, &offers) {
             let again = ask(model, &reversed, &offers, &mut attempts).await?;
             verdict = agreed(verdict, again);
-        }
-        offers.retain(|it| it.exchange != exchange);
-        let others = if offers.is_empty() { None } else { question(recording, &offers) };
-        if let (Verdict::Chosen { .. }, Some(others)) = (&verdict, others) {
-            match ask(model, &others, &offers, &mut attempts).await? {
-                Verdict::NoneFits => {}
-                Verdict::Unusable => verdict = Verdict::Unusable,
-                _ => verdict = Verdict::Undiscerning,
-            }
         }
     }
     let out = Consultation {

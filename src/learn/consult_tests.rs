@@ -141,15 +141,15 @@ fn a_model_chooses_where_the_heuristics_cannot() {
     for (line, exchange) in [(SEARCH, 0), (LOOKUP, 1)] {
         for path in ["hits", "none"] {
             let answer = object(line, path);
-            let (out, asked) = twins.ask(&[&answer, &answer, NONE]);
+            let (out, asked) = twins.ask(&[&answer, &answer]);
             let out = done(out);
-            assert_eq!((out.by, out.chosen.exchange, asked.len()), (Analyst::Model, exchange, 3));
+            assert_eq!((out.by, out.chosen.exchange, asked.len()), (Analyst::Model, exchange, 2));
             assert_eq!(out.chosen.response.extract.as_deref(), Some("hits"));
         }
     }
     // A second call says what was wrong with the first answer.
     let good = object(LOOKUP, "hits");
-    let (out, asked) = twins.ask(&["I would take the first", &good, &good, NONE]);
+    let (out, asked) = twins.ask(&["I would take the first", &good, &good]);
     assert_eq!(done(out).chosen.exchange, 1);
     assert!(asked[1].text.contains("was not accepted: it was not just the JSON object"));
     assert!(!asked[1].text.contains("I would take"));
@@ -176,19 +176,6 @@ fn a_choice_counts_where_the_order_does_not_change_it() {
     let (out, asked) = twins.ask(&[&object(SEARCH, "hits"), "no", "no"]);
     assert!(rejected(out).detail.contains("no answer of the model could be accepted"));
     assert_eq!(asked.len(), 3);
-}
-
-#[test]
-fn a_choice_counts_where_nothing_else_is_chosen_without_it() {
-    let twins = twins();
-    let (search, lookup) = (object(SEARCH, "hits"), object(LOOKUP, "hits"));
-    let (out, asked) = twins.ask(&[&search, &search, &lookup]);
-    assert!(rejected(out).detail.contains("when its choice was left out"));
-    assert!(!asked[2].text.contains(SEARCH) && asked[2].text.contains(LOOKUP), "{}", asked[2].text);
-    let (out, asked) = twins.ask(&[&search, &search, "no", NONE]);
-    assert_eq!((done(out).chosen.exchange, asked.len()), (0, 4));
-    let (out, _) = twins.ask(&[&search, &search, "no", "no"]);
-    assert!(rejected(out).detail.contains("no answer of the model could be accepted"));
 }
 
 #[test]
@@ -219,7 +206,6 @@ fn nothing_else_is_chosen_whatever_it_says() {
         Verdict::Chosen { exchange: 0, path: Some("@".to_owned()) },
         Verdict::NoneFits,
         Verdict::Inconsistent,
-        Verdict::Undiscerning,
         Verdict::Unusable,
     ] {
         assert_eq!(rejected(twins.settle(&forged(verdict))).reason, Reason::Ambiguous);
@@ -371,13 +357,13 @@ fn the_same_question_is_paid_for_once() {
     let (search, lookup) = (object(SEARCH, "hits"), object(LOOKUP, "hits"));
     // Nor is a choice whose second answer failed.
     assert_eq!(calls(&[&search]).map_err(|it| it.code()), Err(Code::ModelFailed));
-    let first = twins.consult(&Scripted::new(&[&search, &search, NONE]), &cache).unwrap();
-    assert_eq!(first.1, 3);
+    let first = twins.consult(&Scripted::new(&[&search, &search]), &cache).unwrap();
+    assert_eq!(first.1, 2);
     let again = twins.consult(&Scripted::new(&[]), &cache).unwrap();
     assert_eq!((again.0, again.1), (first.0, 0));
     // Another model is another question.
-    let other = Scripted { name: "gemini/large", ..Scripted::new(&[&lookup, &lookup, NONE]) };
-    assert_eq!(twins.consult(&other, &cache).unwrap().1, 3);
+    let other = Scripted { name: "gemini/large", ..Scripted::new(&[&lookup, &lookup]) };
+    assert_eq!(twins.consult(&other, &cache).unwrap().1, 2);
     let files: Vec<_> = std::fs::read_dir(folder.path().join("artifacts"))
         .unwrap()
         .map(|it| it.unwrap().path())
@@ -387,7 +373,7 @@ fn the_same_question_is_paid_for_once() {
         assert_eq!(std::fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
         damage(file);
     }
-    assert_eq!(calls(&[&search, &search, NONE]).unwrap(), 3, "a damaged file is as none");
+    assert_eq!(calls(&[&search, &search]).unwrap(), 2, "a damaged file is as none");
 }
 
 #[expect(clippy::disallowed_methods, reason = "the test damages a file")]

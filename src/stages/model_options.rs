@@ -114,9 +114,6 @@ pub fn settle(
         Verdict::Inconsistent => {
             return stays("the model chose another one when the candidates were in reverse order");
         }
-        Verdict::Undiscerning => {
-            return stays("the model chose another one when its choice was left out");
-        }
         Verdict::Unusable => return stays("no answer of the model could be accepted"),
     };
     let offers = offers(recording, candidates, summaries)?;

@@ -201,9 +201,10 @@ fn a_close_call_is_decided_by_the_model_and_proven_as_ever() {
     *server.mood.lock().unwrap() = ModelBehavior::Choose;
     let (code, out, err) = learn(&["--resume", "--model", "openai/other"]);
     assert_eq!((code, &out["outcome"]), (0, &json!("verified")), "{out}{err}");
-    let used = json!({"name": "openai/other", "calls": 1, "tokens_in": 2000, "tokens_out": 30, "cost_micros": 6465});
+    // And the same once more in reverse order.
+    let used = json!({"name": "openai/other", "calls": 2, "tokens_in": 4000, "tokens_out": 60, "cost_micros": 12930});
     assert_eq!(out["model"], used);
-    assert_eq!(server.calls(), 5);
+    assert_eq!(server.calls(), 6);
     let id = out["task_id"].as_str().unwrap().to_owned();
     let files = home.artifacts(&id);
     let analysis: Value = serde_json::from_slice(&files["03_recipe_analysis.json"]).unwrap();
@@ -211,11 +212,11 @@ fn a_close_call_is_decided_by_the_model_and_proven_as_ever() {
 
     // Learned again from the start, the answer is known.
     let (code, out, _) = learn(&["--force", "--model", "openai/other"]);
-    assert_eq!((code, &out["model"]["calls"], server.calls()), (0, &json!(0), 5), "{out}");
+    assert_eq!((code, &out["model"]["calls"], server.calls()), (0, &json!(0), 6), "{out}");
 
     let (_, shown, _) = run(&home, &["recipe", "debug", "--task-id", &id]);
     let shown = shown.as_str().unwrap();
-    assert!(shown.contains("asked openai/other, prompt version 1, "), "{shown}");
+    assert!(shown.contains("asked openai/other, prompt version 2, "), "{shown}");
     assert!(shown.contains("accepted; stop: stop, 2000 tokens in, 30 out"), "{shown}");
     assert!(shown.contains("by model"), "{shown}");
 
@@ -254,8 +255,8 @@ fn a_batch_counts_what_it_asked_and_doctor_knows_the_key_is_there() {
     let (code, out, err) = run(&home, &args);
     assert_eq!(code, 0, "{out}{err}");
     // The second task asks the same question.
-    let used = json!({"calls": 1, "tokens_in": 2000, "tokens_out": 30, "cost_micros": 6465});
-    assert_eq!((&out["model"], server.calls()), (&used, 1), "{out}");
+    let used = json!({"calls": 2, "tokens_in": 4000, "tokens_out": 60, "cost_micros": 12930});
+    assert_eq!((&out["model"], server.calls()), (&used, 2), "{out}");
     for entry in out["entries"].as_array().unwrap() {
         assert_eq!(
             (&entry["outcome"], &entry["model"]["name"]),

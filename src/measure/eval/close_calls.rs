@@ -206,8 +206,6 @@ fn close_call(dir: &Path, line: &CaseLine, settings: &Settings) -> Result<Option
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
-
     use futures::future::BoxFuture;
     use serde_json::{Value, json};
 
@@ -220,17 +218,8 @@ mod tests {
         tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
     }
 
-    /// Always answers the same, and none once it is told of no such request; without an answer it cannot be reached.
-    struct Constant {
-        answer: Option<Value>,
-        was_offered: AtomicBool,
-    }
-
-    impl Constant {
-        fn new(answer: Option<Value>) -> Self {
-            Self { answer, was_offered: AtomicBool::new(false) }
-        }
-    }
+    /// Always answers the same; without an answer it cannot be reached.
+    struct Constant(Option<Value>);
 
     impl Model for Constant {
         fn name(&self) -> &'static str {
@@ -241,15 +230,8 @@ mod tests {
             "http://127.0.0.1/"
         }
 
-        fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer>> {
-            let none = json!({"request": "none of these", "path": "none"});
-            let answer = self.answer.as_ref().map(|it| {
-                let is_offered =
-                    it["request"].as_str().is_some_and(|it| question.text.contains(it));
-                let was_offered = self.was_offered.fetch_or(is_offered, Ordering::Relaxed);
-                if was_offered && !is_offered { &none } else { it }
-            });
-            let answer = answer.map(|it| Answer {
+        fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Result<Answer>> {
+            let answer = self.0.as_ref().map(|it| Answer {
                 text: it.to_string(),
                 end: EndReason::Complete,
                 stop: "stop".to_owned(),
@@ -296,7 +278,7 @@ mod tests {
 
     fn ending(answer: Value) -> (CloseEnding, bool) {
         let folder = corpus();
-        let model = Constant::new(Some(answer));
+        let model = Constant(Some(answer));
         let cache = Cache::new(folder.path().join("artifacts"));
         let asked = ModelSample { model: &model, cache: &cache, most: 9 };
         let mut told = 0;
@@ -325,7 +307,7 @@ mod tests {
         let settings = Settings::default();
         let done = block_on(close_calls(folder.path(), &settings, None, |_| ())).unwrap();
         assert_eq!((done.cases, done.close, done.recipeable, done.right_offered), (1, 1, 1, 1));
-        let gone = Constant::new(None);
+        let gone = Constant(None);
         let cache = Cache::new(folder.path().join("artifacts"));
         let asked = ModelSample { model: &gone, cache: &cache, most: 1 };
         let failed = block_on(close_calls(folder.path(), &settings, Some(asked), |_| ()));
