@@ -156,7 +156,7 @@ macro_rules! still {
   const changed = all => {
     watch.at = performance.now();
     watch.changes += 1;
-    if (!Array.isArray(all) || !all.every(it => it.target.nodeName === 'TITLE')) watch.shownAt = watch.at;
+    if (!Array.isArray(all) || !all.every(it => it.target.nodeName === 'TITLE' && it.target.parentNode === document.head)) watch.shownAt = watch.at;
   };
   watch.observer ??= new MutationObserver(changed);
   const roots = [document];

@@ -1,8 +1,9 @@
 //! consult: ask the model which candidate it is, where the heuristics cannot tell. Observes the model and its cache.
 //!
 //! A choice is asked for twice, the second time with the candidates in reverse order, and counts where both name the same one: models,
-//! small ones above all, prefer a place in a list to what stands there. Each of the two takes one more call when its answer could not be
-//! accepted. A model that cannot be reached is a failure, never an answer: nothing is stored, and the next run asks again.
+//! small ones above all, prefer a place in a list to what stands there. One candidate alone has no order, and is asked about once. Each
+//! question takes one more call when its answer could not be accepted. A model that cannot be reached is a failure, never an answer:
+//! nothing is stored, and the next run asks again.
 
 use commis_artifacts::{
     offer::Offer,
@@ -48,7 +49,7 @@ pub async fn consult(
     }
     let mut attempts = Vec::new();
     let mut verdict = ask(model, &asked, &offers, &mut attempts).await?;
-    if matches!(verdict, Verdict::Chosen { .. }) {
+    if offers.len() > 1 && matches!(verdict, Verdict::Chosen { .. }) {
         offers.reverse();
         if let Some(reversed) = question(recording, &offers) {
             let again = ask(model, &reversed, &offers, &mut attempts).await?;

@@ -176,6 +176,10 @@ fn a_choice_counts_where_the_order_does_not_change_it() {
     let (out, asked) = twins.ask(&[&object(SEARCH, "hits"), "no", "no"]);
     assert!(rejected(out).detail.contains("no answer of the model could be accepted"));
     assert_eq!(asked.len(), 3);
+    // One candidate alone has no other order.
+    let alone = lantern(vec![get("http://shop.test/api/search?q=lantern", &hits("lantern", "1"))]);
+    let (_, asked) = alone.ask(&[&object(SEARCH, "hits"), NONE]);
+    assert_eq!(asked.len(), 1);
 }
 
 #[test]

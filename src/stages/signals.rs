@@ -117,7 +117,7 @@ pub const WEIGHTS: &[(&str, i32)] = &[
 const LIST_BP: u32 = 8000;
 
 /// The weight of there being no data request at all, against which every candidate stands; by 220 more than fitted, which makes a
-/// threshold of 64 % one of 69 as fitted.
+/// threshold of 63.3 % one of 68.25 as fitted.
 pub const NOTHING: i32 = 7700;
 /// What is added to it where something was typed, as fitted: a request that carries that may be another than the one that was meant.
 pub const NOTHING_TYPED: i32 = 790;
