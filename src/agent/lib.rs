@@ -47,7 +47,7 @@ pub use self::{
         PageInfo,
     },
     policy::TaskPolicy,
-    recipe_match::{OFFERED, Offer, chosen, parameters, values},
+    recipe_match::{OFFERED, Offer, choose_recipe, parameters, values},
     render::{RenderOutcome, digest, render},
     request_risk::heavy,
     run::{AgentRun, Goal, Limits, RunContext, RunEvent, RunOutcome, Usage},

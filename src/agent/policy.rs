@@ -125,7 +125,7 @@ impl TaskPolicy {
         let typed = act.arguments.iter().filter(|it| TYPED.contains(&it.0.as_str()));
         for value in typed.flat_map(|it| texts(it.1)) {
             self.names_no_other(value, &view.url)?;
-            self.origins.allowed(value, &view.url)?;
+            self.origins.check_destination(value, &view.url)?;
             if self.origins.origin_of(value, &view.url) != ValueOrigin::User {
                 locked(&self.typed).add(&view.url, value);
             }

@@ -217,7 +217,7 @@ impl Provenance {
     }
 
     /// Whether a value may go to the site of that address. Fails with `VALUE_FROM_ELSEWHERE`.
-    pub fn allowed(&self, value: &str, url: &str) -> Result<()> {
+    pub fn check_destination(&self, value: &str, url: &str) -> Result<()> {
         let site = site_of(url);
         let refused =
             |why: String, hint: String| Err(Error::new(Code::ValueFromElsewhere, why).hint(hint));
@@ -248,7 +248,7 @@ impl Provenance {
     /// The same for each part of an address that is to be opened. Fails with `VALUE_FROM_ELSEWHERE`.
     pub fn allowed_address(&self, url: &str) -> Result<()> {
         let site = site_of(url);
-        let Ok(parsed) = Url::parse(url) else { return self.allowed(url, url) };
+        let Ok(parsed) = Url::parse(url) else { return self.check_destination(url, url) };
         let whole = Value::new(url);
         if self.user.contains(&whole) || self.sites.get(&site).is_some_and(|it| it.contains(&whole))
         {
@@ -284,9 +284,9 @@ impl Provenance {
                 routed += count;
                 continue;
             }
-            self.allowed(it, url)?;
+            self.check_destination(it, url)?;
         }
-        values.iter().try_for_each(|it| self.allowed(it, url))
+        values.iter().try_for_each(|it| self.check_destination(it, url))
     }
 
     /// A site that was read, and is another.

@@ -34,7 +34,7 @@ fn two() -> Provenance {
 }
 
 fn check(origins: &Provenance, value: &str, url: &str, expected: bool) {
-    let end = origins.allowed(value, url);
+    let end = origins.check_destination(value, url);
     assert_eq!(end.is_ok(), expected, "{value:?} to {url}: {:?}", origins.origin_of(value, url));
     if let Err(err) = end {
         assert_eq!(err.code(), Code::ValueFromElsewhere);

@@ -29,7 +29,7 @@ pub struct RecipeChoice {
 
 /// Which of these a sentence means, if any, by a model, and the tokens that it took. What it may say is one of their names, and values
 /// that stand in the sentence as words of their own; all else is no choice. Fails with `MODEL_FAILED`.
-pub async fn chosen(
+pub async fn choose_recipe(
     chat_model: &dyn ChatModel,
     sentence: &str,
     given: &BTreeMap<String, String>,

@@ -46,7 +46,7 @@ macro_rules! codes {
             }
 
             /// What it means, for the reference.
-            pub const fn told(self) -> &'static str {
+            pub const fn description(self) -> &'static str {
                 match self { $(Self::$name => concat!($($doc),+),)* }
             }
 

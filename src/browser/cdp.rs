@@ -249,7 +249,7 @@ impl Cdp {
     }
 
     /// That the browser has ended, with its last words.
-    pub fn gone(&self) -> Error {
+    pub fn ended(&self) -> Error {
         let tail = self.0.tail.lock().unwrap_or_else(PoisonError::into_inner);
         let mut message = "chromium closed its debugging pipe".to_owned();
         for line in tail.iter().rev().take(3).rev() {
@@ -350,7 +350,7 @@ impl Reply {
             Ok(Ok(Err(refusal))) => {
                 Err(Error::new(Code::BrowserFailed, format!("{method}: {refusal}")))
             }
-            Ok(Err(_)) if cdp.is_closed() => Err(cdp.gone()),
+            Ok(Err(_)) if cdp.is_closed() => Err(cdp.ended()),
             Ok(Err(_)) => Err(Error::new(Code::BrowserFailed, format!("{method}: {GONE}"))),
             Err(_) => {
                 cdp.lock().pending.remove(&id);

@@ -347,7 +347,7 @@ impl Context {
 
     /// Where the browser may write, whoever it runs as. Fails with `BROWSER_FAILED` where it has ended.
     pub(super) fn own_folder(&self) -> Result<std::path::PathBuf> {
-        self.browser.profile().ok_or_else(|| self.shared.cdp.gone())
+        self.browser.profile().ok_or_else(|| self.shared.cdp.ended())
     }
 
     /// What this Chromium calls itself on a telephone.

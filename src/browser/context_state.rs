@@ -343,7 +343,7 @@ impl ContextInner {
 
     pub fn page(&self) -> Result<Page> {
         if self.cdp.is_closed() {
-            return Err(self.cdp.gone());
+            return Err(self.cdp.ended());
         }
         let state = self.lock();
         if state.crashed {

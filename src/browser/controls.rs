@@ -299,7 +299,10 @@ pub async fn select(
 }
 
 /// What is chosen in a list that takes several, or in one by its label; `None` where it is gone, or no list.
-pub async fn chosen(shared: &ContextInner, found: &FoundElement) -> Option<(bool, Vec<String>)> {
+pub async fn selected_options(
+    shared: &ContextInner,
+    found: &FoundElement,
+) -> Option<(bool, Vec<String>)> {
     let FoundElement { session, world, backend, .. } = found;
     let object = lookup::resolve(shared, session, *world, *backend).await.ok()??;
     page::call_on_object(&shared.cdp, session, &object, CHOSEN, &[]).await.ok()?

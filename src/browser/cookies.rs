@@ -114,7 +114,7 @@ fn goes_to(cookie: &StoredCookie, https: bool, same_site: bool, top: &str) -> bo
 
 /// Puts cookies that an answer set into the context. What a browser would not keep is left out, as is what Chromium refuses.
 pub async fn keep(cdp: &Cdp, session: &str, url: &SafeUrl, same_site: bool, set: &[String]) {
-    let allowed = set.iter().filter_map(|it| allowed(it, url, same_site));
+    let allowed = set.iter().filter_map(|it| cookie_command(it, url, same_site));
     // All are on their way before the first answer is awaited.
     let replies: Vec<_> = allowed.map(|(method, it)| cdp.send(Some(session), method, it)).collect();
     for reply in replies {
@@ -123,7 +123,7 @@ pub async fn keep(cdp: &Cdp, session: &str, url: &SafeUrl, same_site: bool, set:
 }
 
 /// The command that keeps this cookie, or forgets it where it has expired; `None` when a browser would not keep it.
-fn allowed(text: &str, url: &SafeUrl, same_site: bool) -> Option<(&'static str, Value)> {
+fn cookie_command(text: &str, url: &SafeUrl, same_site: bool) -> Option<(&'static str, Value)> {
     let now = now_ms();
     let cookie = parse_set_cookie(text, url, same_site, now)?;
     let mut params = json!({ "name": cookie.name, "url": url.as_str(), "path": cookie.path });
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn which_cookies_are_kept() {
         let check = |text: &str, url: &str, same_site: bool, expected: Option<&str>| {
-            let found = allowed(text, &safe(url), same_site);
+            let found = cookie_command(text, &safe(url), same_site);
             assert_eq!(found.map(|it| it.0), expected, "{text} {url} {same_site}");
         };
         let (keep, forget) = (Some("Network.setCookie"), Some("Network.deleteCookies"));
@@ -207,7 +207,8 @@ mod tests {
         check("a=b; SameSite=None", https, false, None);
         check("a=b; SameSite=None; Secure", https, false, keep);
         check("", https, true, None);
-        let host = |text: &str| allowed(text, &safe(https), true).unwrap().1["domain"].clone();
+        let host =
+            |text: &str| cookie_command(text, &safe(https), true).unwrap().1["domain"].clone();
         assert_eq!(host("a=b"), Value::Null);
         assert_eq!(host("a=b; Domain=shop.com"), ".shop.com");
     }

@@ -235,7 +235,7 @@ impl From<Choice> for Fields {
 }
 
 impl Element {
-    pub fn named(role: &str, name: &str) -> Self {
+    pub fn with_name(role: &str, name: &str) -> Self {
         Self { by: Locator::Role { role: Some(role.to_owned()), name: name.to_owned() }, nth: None }
     }
 

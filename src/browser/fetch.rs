@@ -120,7 +120,7 @@ impl InPageFetch {
         let pinned = Instant::now();
 
         let left = caps.total.saturating_sub(begun.elapsed());
-        let headers: Vec<_> = request.headers.iter().filter(|it| allowed(&it.0)).collect();
+        let headers: Vec<_> = request.headers.iter().filter(|it| is_settable(&it.0)).collect();
         let body = match &*request.method {
             "GET" | "HEAD" => None,
             _ => request.body.as_ref(),
@@ -228,7 +228,7 @@ fn reply(mut reply: Reply) -> Result<Reply> {
 }
 
 /// Names that a page may set (Fetch standard, "forbidden request-header"); others would be dropped or refused.
-fn allowed(name: &str) -> bool {
+fn is_settable(name: &str) -> bool {
     const FORBIDDEN: &[&str] = &[
         "accept-charset",
         "accept-encoding",

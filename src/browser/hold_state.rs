@@ -82,6 +82,24 @@ pub struct ExpectedRequest {
     pub network: Option<String>,
 }
 
+impl ExpectedRequest {
+    /// Whether it has not left yet and is this very request, by method and URL, headers, body and kind.
+    pub(super) fn awaits(
+        &self,
+        (method, url): (&str, &str),
+        headers: &[(String, String)],
+        body: Option<&[u8]>,
+        kind: &str,
+    ) -> bool {
+        let it = &self.waiting;
+        !self.has_left
+            && (&*it.method, &*it.url) == (method, url)
+            && it.headers == headers
+            && it.body.as_deref() == body
+            && it.kind == kind
+    }
+}
+
 /// What a context holds back.
 pub struct HoldState {
     pub judge: RequestJudge,

@@ -254,7 +254,7 @@ impl Context {
         let mut over = false;
         while !over && shared.lock().page.is_some() {
             if shared.cdp.is_closed() {
-                return Err(shared.cdp.gone());
+                return Err(shared.cdp.ended());
             }
             if begun.elapsed() >= LONGEST {
                 return Err(Error::new(Code::Timeout, "nobody closed the window for half an hour")

@@ -169,7 +169,7 @@ impl Context {
                 })
             };
             if shared.cdp.is_closed() {
-                return Err(shared.cdp.gone());
+                return Err(shared.cdp.ended());
             }
             for it in &lines {
                 told(it);
@@ -236,7 +236,7 @@ fn last_page(seen: Option<PageReading>, watch: &mut ActionWatcher, recorder: &Re
     {
         return seen.map(|it| it.page).unwrap_or_default();
     }
-    let left = watch.left();
+    let left = watch.documents_left();
     if left.is_empty() {
         return seen.map(|it| it.page).unwrap_or_default();
     }

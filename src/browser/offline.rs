@@ -67,6 +67,16 @@ impl Ways {
     }
 }
 
+/// Chooses a value in the list of that name, or in the first list where it has none.
+fn select_step(name: &str, value: &str) -> Step {
+    let css = match name {
+        "" => "select".to_owned(),
+        name => format!("select[name={}]", serde_json::Value::from(name)),
+    };
+    let element = Element { by: Locator::Css(css), nth: None };
+    Step::Select(Choice { element, value: value.to_owned() })
+}
+
 fn nth(css: &str, nth: u32) -> Element {
     Element { by: Locator::Css(css.to_owned()), nth: Some(nth) }
 }
@@ -123,6 +133,17 @@ impl Context {
         RawPage { grows, ..page }
     }
 
+    /// The fields into which something can be typed, in the order in which they are tried.
+    async fn visible_fields(&self) -> Vec<Element> {
+        let mut fields = Vec::new();
+        for css in FIELD_ORDER.map(|it| format!("{FIELDS}{it}")) {
+            let found = self.count_visible(&css).await;
+            fields.extend((1..=found).map(|at| nth(&css, at)));
+        }
+        fields.truncate(MAX_ELEMENTS as usize);
+        fields
+    }
+
     /// What the page shows once it asked for its data because something was chosen, typed or opened in it, or some time had passed.
     async fn ask_by_hand(
         &mut self,
@@ -131,23 +152,13 @@ impl Context {
         (before, value): (&RawPage, &str),
         actions: &[Action],
     ) -> Result<Option<RawPage>> {
-        let mut fields = Vec::new();
-        for css in FIELD_ORDER.map(|it| format!("{FIELDS}{it}")) {
-            let found = self.count_visible(&css).await;
-            fields.extend((1..=found).map(|at| nth(&css, at)));
-        }
-        fields.truncate(MAX_ELEMENTS as usize);
+        let fields = self.visible_fields().await;
         let tabs = self.count_visible(TABS).await;
         let has_fields = !fields.is_empty();
         let lists = actions.iter().filter_map(|it| it.control.as_ref());
         let mut is_untouched = true;
         for it in lists.filter(|it| it.kind == "select" && it.sent_value(value).is_some()) {
-            let css = match it.name.as_str() {
-                "" => "select".to_owned(),
-                name => format!("select[name={}]", serde_json::Value::from(name)),
-            };
-            let element = Element { by: Locator::Css(css), nth: None };
-            let steps = vec![Step::Select(Choice { element, value: value.to_owned() })];
+            let steps = vec![select_step(&it.name, value)];
             let opens = !std::mem::take(&mut is_untouched);
             if let Some(page) = self.attempt(ways, steps, opens).await?
                 && archive.is_rendered()

@@ -157,32 +157,28 @@ pub fn admits(shared: &ContextInner, event: &Event, target: TargetKind) -> bool 
         pressed: holding.pressed.as_ref().filter(|_| follows_act).or(holding.driven.as_ref()),
         has_person: holding.has_person,
     });
-    let is_expected = holding.expected.as_ref().is_some_and(|it| {
-        let (has_left, it) = (it.has_left, &it.waiting);
-        let same = (&it.method, &it.url, &it.body) == (&request.method, &request.url, &body);
-        !has_left && same && !is_opaque && it.kind == kind && it.headers == headers
-    });
+    let is_expected = !is_opaque
+        && holding.expected.as_ref().is_some_and(|it| {
+            it.awaits((&request.method, &request.url), &headers, body.as_deref(), &kind)
+        });
     if let Some(page) = page.filter(|_| turns)
         && (judged == RequestDecision::Go || is_expected)
     {
         holding.turning.insert(page);
     }
     let is_theirs = holding.is_touched(Instant::now());
-    match judged {
-        RequestDecision::Go => true,
-        RequestDecision::Hold(_) | RequestDecision::Refuse(_) if is_theirs => true,
+    let why = match judged {
+        RequestDecision::Go => return true,
+        RequestDecision::Hold(_) | RequestDecision::Refuse(_) if is_theirs => return true,
         RequestDecision::Hold(why) if holding.has_person => {
-            drop(state);
-            let why = format!("the page sends it by itself while a person has it: {why}");
-            refuse(&request_id, &kind, &request.url, &why);
-            false
+            format!("the page sends it by itself while a person has it: {why}")
         }
         RequestDecision::Hold(_) if is_expected => {
             if let Some(it) = &mut holding.expected {
                 (it.has_left, it.network) = (true, network_id);
             }
             shared.visit.hang_up(&request.url);
-            true
+            return true;
         }
         RequestDecision::Hold(why) if holding.waiting.len() < MOST => {
             holding.count += 1;
@@ -209,19 +205,14 @@ pub fn admits(shared: &ContextInner, event: &Event, target: TargetKind) -> bool 
                 let params = json!({ "requestId": request_id, "errorReason": "Aborted" });
                 shared.cdp.post(session.map(|it| &**it), "Fetch.failRequest", params);
             }
-            false
+            return false;
         }
-        RequestDecision::Hold(_) => {
-            drop(state);
-            refuse(&request_id, &kind, &request.url, "too many requests wait already");
-            false
-        }
-        RequestDecision::Refuse(why) => {
-            drop(state);
-            refuse(&request_id, &kind, &request.url, &why);
-            false
-        }
-    }
+        RequestDecision::Hold(_) => "too many requests wait already".to_owned(),
+        RequestDecision::Refuse(why) => why,
+    };
+    drop(state);
+    refuse(&request_id, &kind, &request.url, &why);
+    false
 }
 
 /// WebSockets are no requests: what goes over them can be neither judged nor shown.
@@ -397,14 +388,17 @@ impl ContextInner {
     /// Lets that one go, where it is still there; `false` where it was given up, and leaves when the very same is made again. Fails
     /// with `APPROVAL_STALE` where it does not wait any more, and with what the browser fails with; then nobody knows whether it left.
     pub async fn let_leave(&self, number: u64) -> Result<bool> {
-        let shown =
-            self.held_requests().into_iter().find(|it| it.number == number).ok_or_else(gone)?;
+        let shown = self
+            .held_requests()
+            .into_iter()
+            .find(|it| it.number == number)
+            .ok_or_else(request_gone)?;
         if self.cookies_of(&shown).await? != shown.cookies {
             self.take_back(number);
             let why = "a cookie of the request has changed since it was shown";
             return Err(Error::new(Code::ApprovalStale, why).hint("do the task again"));
         }
-        let it = self.remove_held(number).ok_or_else(gone)?;
+        let it = self.remove_held(number).ok_or_else(request_gone)?;
         let (session, paused, url) = (it.session.clone(), it.paused.clone(), it.url.clone());
         let network = it.network.clone();
         if let Some(holding) = &mut self.lock().holding {
@@ -458,7 +452,7 @@ impl ContextInner {
     }
 }
 
-fn gone() -> Error {
+fn request_gone() -> Error {
     Error::new(Code::ApprovalStale, "the request no longer waits")
         .hint("the page cancelled it, or was closed: do the task again")
 }

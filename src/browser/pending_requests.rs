@@ -94,7 +94,7 @@ impl ActionTracker {
         first.arrived >= self.since
     }
 
-    pub fn told(&self, seen: &[Hop], last: &BTreeMap<String, usize>, part: &str) -> String {
+    pub fn describe(&self, seen: &[Hop], last: &BTreeMap<String, usize>, part: &str) -> String {
         let line = |it: &Hop| {
             let end = last.get(&it.id).and_then(|at| seen.get(*at)).unwrap_or(it);
             let what = match end.end {

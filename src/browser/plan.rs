@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn yaml_forms() {
-        let element = Element::named;
+        let element = Element::with_name;
         check("- navigate: http://a.test/", Some(Step::Navigate("http://a.test/".into())));
         check("- press: Enter", Some(Step::Press("Enter".into())));
         check("- click: {role: link, name: Next}", Some(Step::Click(element("link", "Next"))));

@@ -160,7 +160,7 @@ impl Recorder {
 
     /// What was seen of requests whose URL contains `part`, for a hint.
     pub fn told_of(&self, part: &str) -> String {
-        self.awaiting.told(&self.seen, &self.by_id, part)
+        self.awaiting.describe(&self.seen, &self.by_id, part)
     }
 
     /// Whether a request that carries what was typed is worth being waited for.

@@ -92,7 +92,7 @@ async fn describe(
         return Some((NameStatus::Unsure { name }, control));
     }
     let frames = shared.frames().await.ok()?;
-    let found = lookup::find(shared, &frames, &Element::named(&role, &name), &[]).await.ok()?;
+    let found = lookup::find(shared, &frames, &Element::with_name(&role, &name), &[]).await.ok()?;
     let another = match found {
         FindResult::Found(it) => it.backend != backend || it.session != *session,
         FindResult::Several(_) => true,

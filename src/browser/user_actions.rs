@@ -375,7 +375,7 @@ impl ActionWatcher {
     }
 
     /// What the documents showed that went away with the window; the page itself first. Nothing when they were others.
-    pub fn left(&mut self) -> Vec<Summary> {
+    pub fn documents_left(&mut self) -> Vec<Summary> {
         let mut all = std::mem::take(&mut self.leaving);
         all.sort_by_key(|it| !it.0);
         let ours = all.first().is_some_and(|(top, page)| *top && page.url == self.url);
@@ -667,10 +667,10 @@ mod tests {
         page.watch.navigated("http://a.test/".to_owned(), true, page.now);
         page.tells(&gone("http://frame.test/", false));
         page.tells(&gone("http://a.test/", true));
-        let left: Vec<String> = page.watch.left().into_iter().map(|it| it.url).collect();
+        let left: Vec<String> = page.watch.documents_left().into_iter().map(|it| it.url).collect();
         assert_eq!(left, ["http://a.test/", "http://frame.test/"]);
         page.tells(&gone("http://a.test/", true));
         page.watch.navigated("http://a.test/next".to_owned(), false, page.now);
-        assert!(page.watch.left().is_empty());
+        assert!(page.watch.documents_left().is_empty());
     }
 }

@@ -132,7 +132,7 @@ pub fn with_tip(mut err: clap::Error) -> clap::Error {
     let Some(ContextValue::String(word)) = err.get(ContextKind::InvalidSubcommand) else {
         return err;
     };
-    let tips = meant(word);
+    let tips = suggest(word);
     if tips.is_empty() {
         return err;
     }
@@ -143,25 +143,25 @@ pub fn with_tip(mut err: clap::Error) -> clap::Error {
 }
 
 /// What may be meant by a word, at most three commands, without the program's name.
-fn meant(word: &str) -> Vec<String> {
+fn suggest(word: &str) -> Vec<String> {
     let known = MEANT.iter().find(|it| it.0 == word);
     let mut out: Vec<String> =
         known.map(|it| it.1.iter().map(|it| (*it).to_owned()).collect()).unwrap_or_default();
     let mut found = Vec::new();
-    named(&command(), word, "", &mut found);
+    find_by_last_word(&command(), word, "", &mut found);
     out.extend(found);
     out.truncate(3);
     out
 }
 
 /// Commands below this one whose last word is that one.
-fn named(of: &Command, word: &str, above: &str, found: &mut Vec<String>) {
+fn find_by_last_word(of: &Command, word: &str, above: &str, found: &mut Vec<String>) {
     for it in of.get_subcommands().filter(|it| !it.is_hide_set()) {
         let path = format!("{above}{}", it.get_name());
         if it.get_name() == word || it.get_all_aliases().any(|alias| alias == word) {
             found.push(path.clone());
         }
-        named(it, word, &format!("{path} "), found);
+        find_by_last_word(it, word, &format!("{path} "), found);
     }
 }
 
@@ -194,9 +194,9 @@ mod tests {
             ("login", "session login"),
             ("record", "learn --manual URL"),
         ] {
-            assert_eq!(meant(word).first().map(String::as_str), Some(first), "{word}");
+            assert_eq!(suggest(word).first().map(String::as_str), Some(first), "{word}");
         }
-        assert!(meant("nothing-of-the-kind").is_empty());
+        assert!(suggest("nothing-of-the-kind").is_empty());
         let root = command();
         for path in MEANT.iter().flat_map(|it| it.1) {
             let mut at = &root;

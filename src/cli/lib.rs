@@ -94,6 +94,7 @@ use tokio::signal::unix::SignalKind;
 
 use commis_base::error::{Class, Error, Result};
 
+pub use context::say;
 pub use stores::{EngineOpener, Extensions, StoreOpener};
 pub use worker::{TaskWorker, WorkerArgs};
 
@@ -519,6 +520,12 @@ fn printable(text: &str) -> String {
         .chars()
         .filter(|it| *it == '\n' || !context::is_unsafe_char(*it))
         .collect()
+}
+
+/// Prints an error as every command does, on stderr. Returns the exit code of its class.
+pub fn report_error(err: &Error) -> ExitCode {
+    report(err, false, false);
+    ExitCode::from(err.code().class().exit_code())
 }
 
 /// `error: message`, then the hint, on stderr; and as JSON on stdout where the command was asked for JSON, on one line where it

@@ -145,7 +145,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let registry = context::registry(&place.home)?;
     let held = context::find_recipe(&registry, &name)?;
     let recipe = held.recipe;
-    allowed(&recipe, args.draft)?;
+    check_reads(&recipe, args.draft)?;
     let (inputs, size) = inputs(&args, &recipe)?;
     let is_table = args.format() == InputFormat::Csv;
     let known = (args.inputs != Path::new("-")).then(|| map_inputs::count(&args.inputs)).flatten();
@@ -282,7 +282,7 @@ fn remote(
 }
 
 /// Only what is known to read is run many times.
-fn allowed(recipe: &Recipe, draft: bool) -> Result<()> {
+fn check_reads(recipe: &Recipe, draft: bool) -> Result<()> {
     match recipe.status {
         Status::Verified => Ok(()),
         Status::Draft if draft && recipe_effect(recipe, false).is_read() => Ok(()),

@@ -473,7 +473,7 @@ fn codes() -> String {
             class(it.class()),
             it.class().exit_code(),
             if it.retryable() { "yes" } else { "" },
-            prose(it.told())
+            prose(it.description())
         );
     }
     out
@@ -625,7 +625,7 @@ fn every_setting_and_every_code_is_told() {
     }
     let untold: Vec<&str> = page.lines().filter(|it| it.ends_with("|  |")).collect();
     assert!(untold.is_empty(), "{untold:?}");
-    assert!(Code::ALL.iter().all(|it| it.told().len() > 4));
+    assert!(Code::ALL.iter().all(|it| it.description().len() > 4));
 }
 
 #[test]

@@ -286,7 +286,7 @@ fn plan(args: &Args, url: &str) -> Result<Plan> {
 
 fn element(target: &str) -> Result<Element> {
     match target.parse()? {
-        Target::Named { role, name, row: None } => Ok(Element::named(&role, &name)),
+        Target::Named { role, name, row: None } => Ok(Element::with_name(&role, &name)),
         Target::Css(it) => Ok(Element::css(&it)),
         _ => Err(Error::new(
             Code::ParamInvalid,

@@ -54,7 +54,7 @@ pub struct Args {
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let tasks = commis_batch::load(&args.manifest, args.allow_task_secrets)?.tasks;
-    let task = chosen(&tasks, args.only.as_deref())?;
+    let task = choose_task(&tasks, args.only.as_deref())?;
     let example = usize::from(args.example) - 1;
     if example > 0 && example >= task.examples.len() {
         let many = task.examples.len();
@@ -98,7 +98,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     Ok(code)
 }
 
-fn chosen<'a>(tasks: &'a [Task], only: Option<&str>) -> Result<&'a Task> {
+fn choose_task<'a>(tasks: &'a [Task], only: Option<&str>) -> Result<&'a Task> {
     let names = || tasks.iter().map(|it| it.name.as_str()).take(20).collect::<Vec<_>>().join(", ");
     match (only, tasks) {
         (Some(name), all) => all.iter().find(|it| it.name.as_str() == name).ok_or_else(|| {

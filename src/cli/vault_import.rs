@@ -87,7 +87,7 @@ pub fn run(args: Args, as_json: bool, global: &Global) -> Result<u8> {
     let (mut done, mut failed) = (Vec::new(), 0_u8);
     for it in all {
         let name = name.clone().map_or_else(|| LoginName::for_site(&it.site), Ok)?;
-        if !args.yes && !agreed(&it, &name)? {
+        if !args.yes && !confirm(&it, &name)? {
             continue;
         }
         match into_login(it).and_then(|held| vault.seal(&name, &held, args.force)) {
@@ -176,7 +176,7 @@ fn list(all: &[SiteCookies]) {
     context::line(&table.to_string());
 }
 
-fn agreed(it: &SiteCookies, name: &LoginName) -> Result<bool> {
+fn confirm(it: &SiteCookies, name: &LoginName) -> Result<bool> {
     let mut to = anstream::stderr();
     let asked = format!("seal {} cookies of {} as `{name}`? [y/N] ", it.cookies.len(), it.site);
     // Who cannot be asked has not agreed.

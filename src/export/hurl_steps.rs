@@ -212,7 +212,7 @@ fn read_json(
         (None, Some(_)) => return Err("a list of which no item is selected"),
         (Some(Choose::All(_)), _) => return Err("the values of all items in one request"),
         (Some(Choose::Key(_)), _) => return Err("a member that a parameter names"),
-        (Some(choice), list) => chosen(choice, list.unwrap_or_default(), shape, values, out)?,
+        (Some(choice), list) => choose_item(choice, list.unwrap_or_default(), shape, values, out)?,
     };
     if let Some(poll) = &step.poll {
         let condition = until(&poll.until, &place).ok_or("a wait until what no assert can say")?;
@@ -231,7 +231,7 @@ fn read_json(
 }
 
 /// The item that is meant, and what has to hold for it to be one.
-fn chosen<'a>(
+fn choose_item<'a>(
     choice: &Choose,
     list: String,
     shape: &'a Ast,

@@ -53,7 +53,7 @@ pub async fn consult(
         offers.reverse();
         if let Some(reversed) = question(recording, &offers) {
             let again = ask(model, &reversed, &offers, &mut attempts).await?;
-            verdict = agreed(verdict, again);
+            verdict = combine_orders(verdict, again);
         }
     }
     let out = Consultation {
@@ -97,7 +97,7 @@ async fn ask(
 }
 
 /// What both orders say alike. Where they agree on the request but not on the path, the path is computed.
-fn agreed(first: Verdict, second: Verdict) -> Verdict {
+fn combine_orders(first: Verdict, second: Verdict) -> Verdict {
     match (first, second) {
         (
             Verdict::Chosen { exchange, path },

@@ -320,7 +320,7 @@ fn step(it: &Action, typed: &BTreeMap<String, String>) -> Result<Step, String> {
     let name = it.name.clone().unwrap_or_default();
     let value = it.value.clone().unwrap_or_default();
     let element = || match &it.role {
-        Some(role) => Ok(Element::named(role, &holes(&name, typed))),
+        Some(role) => Ok(Element::with_name(role, &holes(&name, typed))),
         None if name.is_empty() => Err("the element has neither role nor name".to_owned()),
         None => Err(format!("the name {name:?} does not identify the element")),
     };
@@ -463,9 +463,9 @@ mod tests {
         ];
         it.actions.extend(more.map(|it| serde_json::from_value(it).unwrap()));
         it.typed = BTreeMap::from([("q".to_owned(), "lan tern".to_owned())]);
-        let element = Element::named("textbox", "Search");
+        let element = Element::with_name("textbox", "Search");
         let fill = Fill { element, value: "{q}".into() };
-        let option = Element::named("option", "{q} jack");
+        let option = Element::with_name("option", "{q} jack");
         assert_eq!(
             steps(&it).unwrap(),
             [

@@ -73,7 +73,7 @@ impl AccountIds {
             let is_decoded = *decoded != **value;
             add(&decoded, Origin::Cookie { name: name.clone(), decoded: is_decoded });
         }
-        let answered = answered(raw, &|it| {
+        let answered = locate_in_answers(raw, &|it| {
             let low = it.to_lowercase();
             !known.contains_key(it) && !given.iter().any(|given| given.contains(&low))
         });
@@ -110,7 +110,7 @@ impl AccountIds {
 }
 
 /// Where values of headers of the site's own stand in answers to plain GETs.
-fn answered(
+fn locate_in_answers(
     raw: &RawRecording,
     is_wanted: &dyn Fn(&str) -> bool,
 ) -> BTreeMap<String, (usize, String)> {

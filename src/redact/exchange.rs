@@ -72,7 +72,7 @@ fn answer(parsed: &ParsedBody, mime: &str, walk: &mut Walk<'_>) {
 /// One cookie's value is a known secret when it is long enough to be one.
 pub fn cookie(name: &str, value: &str, walk: &mut Walk<'_>) {
     let value = value.trim_matches('"');
-    if value.len() >= 8 && !walk.rules.allowed(name) {
+    if value.len() >= 8 && !walk.rules.is_allowed(name) {
         walk.sink.secret(name, value, SecretReason::Cookie);
         let plain = super::encode::decode_percent(value);
         if plain != value {
@@ -405,7 +405,7 @@ fn reported(value: &str, walk: &mut Walk<'_>) -> Option<String> {
 /// One header. `Bearer x` keeps its scheme, so that the credential's own origin can be told; everything else that
 /// carries credentials is replaced whole.
 pub fn header(name: &str, value: &str, walk: &mut Walk<'_>) -> Option<String> {
-    if walk.rules.allowed(name) {
+    if walk.rules.is_allowed(name) {
         return walk.sink.replace_known(value);
     }
     match name {

@@ -215,15 +215,7 @@ pub fn sealed(
             long.extend(json.map(|it| (i, it)));
             measured.push(it.measured);
         }
-        let excerpt = |(i, it): (usize, exchange::PrunedJson)| (i, budget.run(|| it.excerpt()));
-        let excerpts: Vec<(usize, (Excerpt, bool))> =
-            long.into_par_iter().with_min_len(least).map(excerpt).collect();
-        for (i, (excerpt, is_whole)) in excerpts {
-            exchanges[i].excerpt = Some(excerpt);
-            if is_whole {
-                exchanges[i].body_status = BodyStatus::Captured;
-            }
-        }
+        store_excerpts(&mut exchanges, long, least, budget);
     }
     weigh(&mut measured);
     for (i, used) in places.into_iter().enumerate() {
@@ -244,6 +236,24 @@ pub fn sealed(
     }
     let recording = assemble(raw, exchanges, shown, Walk::new(&rules, &mut writer));
     (recording, RecordingSecrets(vault))
+}
+
+/// Writes what is kept of long JSON answers, by exchange. One that fits whole is captured.
+fn store_excerpts(
+    exchanges: &mut [Exchange],
+    long: Vec<(usize, exchange::PrunedJson)>,
+    least: usize,
+    budget: work::SharedBudget,
+) {
+    let excerpt = |(i, it): (usize, exchange::PrunedJson)| (i, budget.run(|| it.excerpt()));
+    let excerpts: Vec<(usize, (Excerpt, bool))> =
+        long.into_par_iter().with_min_len(least).map(excerpt).collect();
+    for (i, (excerpt, is_whole)) in excerpts {
+        exchanges[i].excerpt = Some(excerpt);
+        if is_whole {
+            exchanges[i].body_status = BodyStatus::Captured;
+        }
+    }
 }
 
 /// What was typed, in lower case, under names that are not of secrets.

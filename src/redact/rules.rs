@@ -62,7 +62,7 @@ impl RedactRules {
         }
     }
 
-    pub fn allowed(&self, key: &str) -> bool {
+    pub fn is_allowed(&self, key: &str) -> bool {
         !self.allow.is_empty() && self.allow.contains(&key.to_lowercase())
     }
 
@@ -101,7 +101,7 @@ impl RedactRules {
         if let Some(class) = known(&self.classes.read().unwrap_or_else(PoisonError::into_inner)) {
             return class;
         }
-        let class = if self.allowed(key) { KeyClass::Harmless } else { classify(key, place) };
+        let class = if self.is_allowed(key) { KeyClass::Harmless } else { classify(key, place) };
         let mut classes = self.classes.write().unwrap_or_else(PoisonError::into_inner);
         let classes = classes.entry(place).or_default();
         // A hostile answer with a million different keys must not fill the memory.

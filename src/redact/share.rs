@@ -105,7 +105,7 @@ impl Redactor {
     /// A cookie's value, whatever it is.
     pub fn cookie(&mut self, name: &str, value: &str) -> Option<String> {
         self.walk(|it| {
-            if value.is_empty() || it.rules.allowed(name) {
+            if value.is_empty() || it.rules.is_allowed(name) {
                 return it.sink.replace_known(value);
             }
             exchange::cookie(name, value, it);

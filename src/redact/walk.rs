@@ -107,7 +107,7 @@ impl Walk<'_> {
         let cut =
             key.ends_with(['_', '-']) && formats::known_format(&format!("{key}{value}")).is_some();
         if let Some(why) = verdict_of(class, value, bytes).or(cut.then_some(SecretReason::Format))
-            && !(why == SecretReason::Format && self.rules.allowed(key))
+            && !(why == SecretReason::Format && self.rules.is_allowed(key))
             && !(why == SecretReason::Entropy
                 && (self.rules.was_typed(value) || (place == Place::Answer && depth > 0)))
         {

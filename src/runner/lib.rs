@@ -326,7 +326,7 @@ async fn attempt(
     request.own_host.clone_from(own);
     out.timings_ms.validate += millis(start.elapsed().as_micros() as u64);
     let reply = send(compiled, params, &request, transport, out).await;
-    let reply = reply.map_err(|err| compiled.joined.named(err))?;
+    let reply = reply.map_err(|err| compiled.joined.with_step(err))?;
     out.redirect_hops = reply.hops;
     let found = compute_answer(&reply, || {
         read_answer(compiled, &reply, out)
@@ -346,9 +346,9 @@ async fn attempt(
         let missing = steps.missing().join("`, `");
         out.warnings.push(format!("the site has no answer for the step `{missing}`"));
     }
-    if steps.left() > 0 {
+    if steps.remaining_items() > 0 {
         out.complete = Some(false);
-        let left = steps.left();
+        let left = steps.remaining_items();
         out.warnings.push(format!(
             "one request for the first {MAX_CALLS} items of a list; {left} are left out"
         ));

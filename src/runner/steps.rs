@@ -215,7 +215,7 @@ impl<'a> StepRun<'a> {
     }
 
     /// Items of lists beyond those that go into one request.
-    pub const fn left(&self) -> usize {
+    pub const fn remaining_items(&self) -> usize {
         self.left
     }
 
@@ -395,7 +395,7 @@ impl AnswerJoin {
     }
 
     /// An error of the last request, which is one of several.
-    pub fn named(&self, err: Error) -> Error {
+    pub fn with_step(&self, err: Error) -> Error {
         if self.last.is_empty() { err } else { err.context(&format!("step `{}`", self.last)) }
     }
 

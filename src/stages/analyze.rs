@@ -50,19 +50,19 @@ pub fn analyze(
     if last_download(recording) == Some(top.exchange)
         && let Ok(response) = response(exchange, top.source, recording, candidates.main)
     {
-        return Ok(Judged::Done(chosen(top, response)));
+        return Ok(Judged::Done(analysis_of(top, response)));
     }
     if bound_to_task(top, recording)
         && fetched_one_by_one(exchange, recording).is_some()
         && let Some(it) = fan_out(exchange, recording)
     {
-        return Ok(Judged::Done(chosen(top, it.response(exchange))));
+        return Ok(Judged::Done(analysis_of(top, it.response(exchange))));
     }
     // Proof is for verify: without its steps such a request answers one input alone.
     if let Some(it) = detail(recording, candidates, carries)? {
         let exchange = recording.exchange(it.exchange)?;
         if let Ok(response) = response(exchange, it.source, recording, candidates.main) {
-            return Ok(Judged::Done(chosen(it, whole_thing(response, exchange))));
+            return Ok(Judged::Done(analysis_of(it, whole_thing(response, exchange))));
         }
     }
     if let Some(reject) = two_calls(recording, candidates)? {
@@ -88,10 +88,10 @@ pub fn analyze(
         Ok(it) => it,
         Err(why) => return Ok(Judged::Rejected(Reject::new(Reason::Ambiguous, why))),
     };
-    Ok(Judged::Done(chosen(top, response)))
+    Ok(Judged::Done(analysis_of(top, response)))
 }
 
-fn chosen(it: &Candidate, response: ResponseSpec) -> RecipeAnalysis {
+fn analysis_of(it: &Candidate, response: ResponseSpec) -> RecipeAnalysis {
     RecipeAnalysis {
         chosen: Choice {
             exchange: it.exchange,

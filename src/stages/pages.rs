@@ -149,13 +149,13 @@ pub fn moved(recording: &SessionRecording, exchange: &Exchange) -> Vec<Moved> {
         .filter_map(|(name, mut value)| {
             let from = before.get(&name).and_then(|it| it.first()).cloned();
             let to = value.pop()?;
-            Some(Moved { name, from, given: given(exchange, &to), to })
+            Some(Moved { name, from, given: locate_value(exchange, &to), to })
         })
         .collect()
 }
 
 /// Where the lists of an answer hold a value for its next page.
-fn given(exchange: &Exchange, value: &str) -> Vec<String> {
+fn locate_value(exchange: &Exchange, value: &str) -> Vec<String> {
     match &exchange.excerpt {
         Some(Excerpt::Json(answer)) => in_lists(answer, value),
         _ => Vec::new(),
@@ -164,7 +164,7 @@ fn given(exchange: &Exchange, value: &str) -> Vec<String> {
 
 /// The answer gives the one value: too long to stand there by chance.
 fn is_given(exchange: &Exchange, values: &[String]) -> bool {
-    matches!(values, [it] if it.len() >= MIN_GIVEN && !given(exchange, it).is_empty())
+    matches!(values, [it] if it.len() >= MIN_GIVEN && !locate_value(exchange, it).is_empty())
 }
 
 /// Every scalar of the request by its place; texts that are JSON are taken apart.

@@ -59,7 +59,7 @@ pub fn parameterize(
     draft: &RecipeDraft,
     report: &MinimizationReport,
 ) -> Result<Judged<RecipeDraftMinimized>> {
-    let mut out = chosen(recording, second, draft, report)?;
+    let mut out = with_choices(recording, second, draft, report)?;
     if let Judged::Done(it) = &mut out {
         let has_twin = twin(second, draft)?.is_some() || it.captured.is_some();
         if let Err(why) = close_hosts(it, recording, has_twin) {
@@ -78,7 +78,7 @@ pub fn parameterize(
 }
 
 /// With the page's choices in place of what they send.
-fn chosen(
+fn with_choices(
     recording: &SessionRecording,
     second: &SecondRecording,
     draft: &RecipeDraft,
@@ -332,6 +332,44 @@ fn needs_login<T>(why: impl Into<String>) -> Judged<T> {
     Judged::Rejected(Reject::new(Reason::NeedsLogin, why))
 }
 
+/// Why a request that is sent alone would lack a value, where it would. An earlier answer may have given it in a header.
+fn needs_earlier_answers<T>(
+    recording: &SessionRecording,
+    report: &MinimizationReport,
+) -> Option<Judged<T>> {
+    if let Some(reject) = session_value(&report.slots) {
+        return Some(Judged::Rejected(reject));
+    }
+    if names_account(recording, &report.request) {
+        return Some(needs_login(NAMES_ACCOUNT));
+    }
+    let name = typed_slot(&report.slots, recording)?;
+    Some(several_calls(format!(
+        "`{name}` comes from an earlier call that itself needs what was typed"
+    )))
+}
+
+/// The values of the second input: read from its request where there is one, else those that were typed where they are all. Fails
+/// with the reason why they cannot be read.
+fn values_of_second(
+    out: &mut RequestWeaver<'_>,
+    twin: Option<&RequestTemplate>,
+    steps: &[Step],
+    first: (&SessionRecording, &Exchange),
+    second: &SecondRecording,
+) -> Result<Option<BTreeMap<String, String>>, String> {
+    let mut values = if let Some(twin) = twin {
+        Some(read_second(out, twin, steps, first, second)?)
+    } else {
+        let has_all = out.parameters.iter().all(|it| second.values.contains_key(&it.name));
+        (!second.values.is_empty() && has_all).then(|| second.values.clone())
+    };
+    if let Some(values) = &mut values {
+        complete(values, out, &second.values, !steps.is_empty());
+    }
+    Ok(values)
+}
+
 fn attempt(
     (recording, second): (&SessionRecording, &SecondRecording),
     draft: &RecipeDraft,
@@ -341,21 +379,10 @@ fn attempt(
 ) -> Result<Judged<RecipeDraftMinimized>> {
     let exchange = recording.exchange(draft.exchange)?;
     let second_typed = &second.values;
-    // An earlier answer may have given it in a header.
     if reach == ValueScope::Request
-        && let Some(reject) = session_value(&report.slots)
+        && let Some(rejected) = needs_earlier_answers(recording, report)
     {
-        return Ok(Judged::Rejected(reject));
-    }
-    if reach == ValueScope::Request && names_account(recording, &report.request) {
-        return Ok(needs_login(NAMES_ACCOUNT));
-    }
-    if reach == ValueScope::Request
-        && let Some(name) = typed_slot(&report.slots, recording)
-    {
-        return Ok(several_calls(format!(
-            "`{name}` comes from an earlier call that itself needs what was typed"
-        )));
+        return Ok(rejected);
     }
     let twin_exchange = match (twin(second, draft)?, reach, &second.recording) {
         (None, ValueScope::Recording, Some(it)) => twin_of(exchange, it),
@@ -396,18 +423,12 @@ fn attempt(
     if let Some(why) = unexplained(&out, recording, exchange, twin.is_some()) {
         return Ok(several_calls(why));
     }
-    let mut second_values = if let Some(twin) = &twin {
-        match read_second(&out, twin, &traced.steps, (recording, exchange), second) {
-            Ok(values) => Some(values),
+    let first = (recording, exchange);
+    let second_values =
+        match values_of_second(&mut out, twin.as_ref(), &traced.steps, first, second) {
+            Ok(values) => values,
             Err(why) => return Ok(several_calls(why)),
-        }
-    } else {
-        let has_all = out.parameters.iter().all(|it| second.values.contains_key(&it.name));
-        (!second.values.is_empty() && has_all).then(|| second.values.clone())
-    };
-    if let Some(values) = &mut second_values {
-        complete(values, &mut out, &second.values, !traced.steps.is_empty());
-    }
+        };
     let mut account_part = None;
     match named_by_second_login(&out.request, exchange, second.second_login.as_ref(), &out.first) {
         AccountPart::Named(part) => {

@@ -10,7 +10,7 @@ use super::{
     request::template,
 };
 use commis_artifacts::{
-    payloads::{Judged, Reason, RecipeAnalysis, RecipeDraft, Reject, Replay},
+    payloads::{Choice, Judged, Reason, RecipeAnalysis, RecipeDraft, Reject, Replay},
     recording::{Driver, EmbeddedJson, Excerpt, Exchange, Listing, Place, SessionRecording},
 };
 use commis_base::error::{Code, Error, Result};
@@ -53,21 +53,8 @@ pub async fn validate(
         like: captured.as_deref(),
         replays: Vec::new(),
     };
-    let draft = |request: RequestTemplate, transport| RecipeDraft {
-        exchange: chosen.exchange,
-        second_exchange: chosen.second_exchange,
-        request,
-        slots: slots.clone(),
-        response: chosen.response.clone(),
-        transport,
-        deterministic: true,
-        captured_only: true,
-        needs_login: false,
-        carries: carries(exchange),
-        compared: false,
-        shape: Vec::new(),
-        items: None,
-        replays: Vec::new(),
+    let draft = |request: RequestTemplate, transport| {
+        unproven_draft(chosen, carries(exchange), (request, &slots), transport)
     };
     for transport in transports {
         let call = CallTemplate { transport, values: &values, slots: &slots };
@@ -133,6 +120,31 @@ pub async fn validate(
         }));
     }
     Ok(Judged::Rejected(to_reject(&replays, sent_away)))
+}
+
+/// A draft that no answer has proven yet.
+fn unproven_draft(
+    chosen: &Choice,
+    carries: Vec<String>,
+    (request, slots): (RequestTemplate, &[Slot]),
+    transport: TransportKind,
+) -> RecipeDraft {
+    RecipeDraft {
+        exchange: chosen.exchange,
+        second_exchange: chosen.second_exchange,
+        request,
+        slots: slots.to_vec(),
+        response: chosen.response.clone(),
+        transport,
+        deterministic: true,
+        captured_only: true,
+        needs_login: false,
+        carries,
+        compared: false,
+        shape: Vec::new(),
+        items: None,
+        replays: Vec::new(),
+    }
 }
 
 /// Replays of one request, and what came of them.

@@ -39,19 +39,14 @@ fn main() -> ExitCode {
     let Cli { global, command: Command::Worker(args) } = clap::Parser::parse();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(it) => it,
-        Err(err) => return told(&Error::new(Code::Internal, "cannot start").source(err)),
+        Err(err) => {
+            return commis_cli::report_error(
+                &Error::new(Code::Internal, "cannot start").source(err),
+            );
+        }
     };
     let end = runtime.block_on(worker::run(args, &global));
-    end.map_or_else(|err| told(&err), ExitCode::from)
-}
-
-/// As `commis` tells errors.
-fn told(err: &Error) -> ExitCode {
-    eprintln!("error: {err} [{}]", err.code());
-    if let Some(hint) = err.hint_text() {
-        eprintln!("  hint: {hint}");
-    }
-    ExitCode::from(err.code().class().exit_code())
+    end.map_or_else(|err| commis_cli::report_error(&err), ExitCode::from)
 }
 
 /// A failure of the engine, which may pass.

@@ -97,7 +97,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         ends.0();
         ends.1();
     });
-    eprintln!("ready");
+    commis_cli::say("ready");
     let (worked, carried) = tokio::join!(working.run(), carrying.run());
     station.close().await;
     worked.and(carried).map(|()| 0).map_err(|err| internal(&err))

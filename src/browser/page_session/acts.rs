@@ -193,7 +193,7 @@ impl PageController {
         let meant = self.resolve_for_act(&target).await?;
         let shared = self.shared();
         let element =
-            meant.element.clone().unwrap_or_else(|| Element::named("textbox", &meant.told));
+            meant.element.clone().unwrap_or_else(|| Element::with_name("textbox", &meant.told));
         let step = Step::Fill(Fill { element, value: value.clone() });
         let (field, before) =
             tokio::join!(typing::open(&shared, &step, &meant.found), self.before());
@@ -290,7 +290,7 @@ impl PageController {
         let meant = self.resolve_for_act(&target).await?;
         let before = self.before().await?;
         let element =
-            meant.element.clone().unwrap_or_else(|| Element::named("combobox", &meant.told));
+            meant.element.clone().unwrap_or_else(|| Element::with_name("combobox", &meant.told));
         let step = Step::Select(Choice { element, value: value.clone() });
         let deadline = Instant::now() + self.timeout;
         let shared = self.shared();
@@ -304,7 +304,7 @@ impl PageController {
         }
         let mut effect = self.after(before).await?;
         if effect.navigated.is_none()
-            && let Some((several, now)) = controls::chosen(&shared, &meant.found).await
+            && let Some((several, now)) = controls::selected_options(&shared, &meant.found).await
         {
             let all: Vec<String> = now.iter().map(|it| quote_text(it)).collect();
             let is_told = now.len() == 1
@@ -324,7 +324,7 @@ impl PageController {
         let meant = self.resolve_for_act(&target).await?;
         let before = self.before().await?;
         let element =
-            meant.element.clone().unwrap_or_else(|| Element::named("checkbox", &meant.told));
+            meant.element.clone().unwrap_or_else(|| Element::with_name("checkbox", &meant.told));
         let step = if on { Step::Check(Tick(element)) } else { Step::Uncheck(Tick(element)) };
         let deadline = Instant::now() + self.timeout;
         controls::tick(&self.shared(), &step, &meant.found, on, deadline).await?;

@@ -93,17 +93,12 @@ fn string(all: &[String], at: i64) -> &str {
     usize::try_from(at).ok().and_then(|at| all.get(at)).map_or("", String::as_str)
 }
 
-fn collect_clickable(
+/// Of each node: whether it has the pointer cursor, and its box (x, y, width, height, in CSS pixels) where it is drawn.
+fn layout_of_nodes(
     strings: &[String],
     it: &SnapshotDocument,
-    frame: usize,
-    controls: &BTreeSet<i64>,
-    out: &mut Vec<Item>,
-) {
-    let nodes = &it.nodes;
-    let count = nodes.parent_index.len();
-    let parent = |i: usize| usize::try_from(*nodes.parent_index.get(i)?).ok().filter(|up| *up < i);
-    let listens: BTreeSet<usize> = nodes.is_clickable.index.iter().copied().collect();
+) -> (Vec<bool>, Vec<Option<[f64; 4]>>) {
+    let count = it.nodes.parent_index.len();
     let mut pointer = vec![false; count];
     let mut drawn = vec![None; count];
     for (n, i) in it.layout.node_index.iter().enumerate() {
@@ -126,6 +121,21 @@ fn collect_clickable(
             };
         }
     }
+    (pointer, drawn)
+}
+
+fn collect_clickable(
+    strings: &[String],
+    it: &SnapshotDocument,
+    frame: usize,
+    controls: &BTreeSet<i64>,
+    out: &mut Vec<Item>,
+) {
+    let nodes = &it.nodes;
+    let count = nodes.parent_index.len();
+    let parent = |i: usize| usize::try_from(*nodes.parent_index.get(i)?).ok().filter(|up| *up < i);
+    let listens: BTreeSet<usize> = nodes.is_clickable.index.iter().copied().collect();
+    let (pointer, drawn) = layout_of_nodes(strings, it);
     let name = |i: usize| {
         string(strings, nodes.node_name.get(i).copied().unwrap_or(-1)).to_ascii_lowercase()
     };

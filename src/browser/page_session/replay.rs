@@ -8,16 +8,14 @@ use std::{
 use futures::future::join_all;
 
 use super::{
-    EventKind, PageController, ReplayOptions, ReplayOutcome, ReplayedAction, Target, prints,
-    replay_model::MatchSource, session_recording,
+    CommandOutput, EventKind, PageController, ReplayOptions, ReplayOutcome, ReplayedAction, Target,
+    prints, replay_model::MatchSource, session_recording,
 };
 use crate::sessions::{
     SessionAction,
     fingerprint::Fingerprint,
     locator_cache,
-    network_expectations::{
-        self, AllowedDifferences, ReplayGuard, RequestTap, SentRequest, StoppedRequest,
-    },
+    network_expectations::{self, AllowedDifferences, ReplayGuard, RequestTap, SentRequest},
     relocate::{MatchTrust, Strictness, choose},
 };
 use commis_base::error::{Code, Error, Result};
@@ -283,20 +281,8 @@ impl PageController {
             };
         }
         let hold = self.shared().lock().tap.replace(held(after)).and_then(|it| it.hold);
-        let differs = |it: &StoppedRequest| {
-            (ReplayOutcome::Differs, format!("it asked for {it}; that was stopped"))
-        };
-        if let Some(it) = hold.as_ref().and_then(|it| it.stopped.as_ref()) {
-            return Err(differs(it));
-        }
-        let said = done.map_err(|err| (ReplayOutcome::Refused, err.message().to_owned()))?;
         let fitted = hold.as_ref().is_some_and(|it| it.fitted);
-        if let Some(hold) = hold
-            && !hold.fitted
-            && let Some(it) = hold.required()
-        {
-            return Err((ReplayOutcome::Differs, format!("it did not ask for {}", it.describe())));
-        }
+        let said = requests_fit(hold.as_ref(), done)?;
         let unchanged = said.effect.is_some_and(|it| !it.dom_changed && it.navigated.is_none());
         if line.changed && unchanged && !self.changes_since(begun, &frames).await {
             return Err((ReplayOutcome::Differs, "the page did not change".to_owned()));
@@ -445,6 +431,21 @@ struct Expectations<'a> {
     /// A later act is on an element.
     tells: bool,
     led: &'a [Redirect],
+}
+
+/// What the act said, if the page asked for what it had asked for then and for nothing else that the guard stopped.
+fn requests_fit(
+    guard: Option<&ReplayGuard>,
+    done: Result<CommandOutput>,
+) -> std::result::Result<CommandOutput, (ReplayOutcome, String)> {
+    if let Some(it) = guard.and_then(|it| it.stopped.as_ref()) {
+        return Err((ReplayOutcome::Differs, format!("it asked for {it}; that was stopped")));
+    }
+    let said = done.map_err(|err| (ReplayOutcome::Refused, err.message().to_owned()))?;
+    match guard.filter(|it| !it.fitted).and_then(ReplayGuard::required) {
+        Some(it) => Err((ReplayOutcome::Differs, format!("it did not ask for {}", it.describe()))),
+        None => Ok(said),
+    }
 }
 
 /// Whether the page is where it was then, or where its site leads to instead, which the elements of later acts will tell. `goes`: what

@@ -173,7 +173,7 @@ impl PageController {
                 out
             }
             Target::Named { role, name, row } => {
-                return self.named(role, name, row.as_ref()).await;
+                return self.resolve_named(role, name, row.as_ref()).await;
             }
             Target::Css(css) => return self.selected(css).await,
         };
@@ -181,7 +181,7 @@ impl PageController {
     }
 
     /// The one control of that role and name. As [`Self::sought`].
-    async fn named(
+    async fn resolve_named(
         &mut self,
         role: &str,
         name: &str,
@@ -347,7 +347,7 @@ pub(super) fn resolved_from_item(
 impl ResolvedTarget {
     /// For a step on it.
     pub(super) fn to_element(&self) -> Element {
-        self.element.clone().unwrap_or_else(|| Element::named("element", &self.told))
+        self.element.clone().unwrap_or_else(|| Element::with_name("element", &self.told))
     }
 
     /// Whether it is the same element.
@@ -358,8 +358,8 @@ impl ResolvedTarget {
 
     /// `nth`: where others are called alike.
     pub(super) fn new(frame: &Frame, item: &Item, nth: Option<u32>, by: Option<String>) -> Self {
-        let element =
-            is_name(&item.name).then(|| Element { nth, ..Element::named(&item.role, &item.name) });
+        let element = is_name(&item.name)
+            .then(|| Element { nth, ..Element::with_name(&item.role, &item.name) });
         let named = commis_redact::message(&snapshot::role_and_name(item));
         let told = by.map_or_else(|| named.clone(), |by| format!("{by} {named}"));
         let found = FoundElement {

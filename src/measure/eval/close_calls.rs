@@ -129,7 +129,7 @@ pub async fn close_calls(
             case: it.id.clone(),
             offered: it.offered.len() as u32,
             ending,
-            chosen: it.chosen(consultation.map(|it| &it.verdict)),
+            chosen: it.choice(consultation.map(|it| &it.verdict)),
             unusable: consultation.is_some_and(|it| it.verdict == Verdict::Unusable),
             seconds,
             prompt_bytes: consultation.map_or(0, |it| it.prompt_bytes),
@@ -151,7 +151,7 @@ impl CloseEnding {
 }
 
 impl CloseCall {
-    fn chosen(&self, verdict: Option<&Verdict>) -> Option<(u32, u32)> {
+    fn choice(&self, verdict: Option<&Verdict>) -> Option<(u32, u32)> {
         let Some(Verdict::Chosen { exchange, .. }) = verdict else { return None };
         let candidate = self.candidates.candidates.iter().find(|it| it.exchange == *exchange)?;
         Some((candidate.rank, candidate.confidence_bp))

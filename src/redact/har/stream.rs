@@ -395,7 +395,7 @@ mod tests {
         ("\u{feff} ".to_owned() + &json!({"a": 1, "log": log}).to_string() + "\n").into_bytes()
     }
 
-    fn opened(path: &Path, room: MemoryLimits, sha256: &str) -> Result<ImportedHar> {
+    fn open_import(path: &Path, room: MemoryLimits, sha256: &str) -> Result<ImportedHar> {
         let typed = BTreeMap::from([("q".to_owned(), "lantern".to_owned())]);
         open_within(room, path, sha256, "Find lantern", typed, &RedactSettings::default())
     }
@@ -408,7 +408,7 @@ mod tests {
         std::fs::File::create(&path).unwrap().write_all_at(&bytes, 0).unwrap();
         let hash = hex(&Sha256::digest(&bytes));
         let recording = |room: MemoryLimits| {
-            let it = opened(&path, room, &hash).unwrap();
+            let it = open_import(&path, room, &hash).unwrap();
             let (skipped, unchanged) = (it.skipped, it.unchanged());
             let let_go = it.recording.exchanges.iter();
             let let_go = let_go.filter(|it| matches!(it.body, RawBody::Elsewhere(_))).count();
@@ -435,14 +435,14 @@ mod tests {
         file.write_all_at(&bytes, 0).unwrap();
         let hash = hex(&Sha256::digest(&bytes));
         let room = MemoryLimits { file: 0, bodies: 0 };
-        let it = opened(&path, room, &hash).unwrap();
+        let it = open_import(&path, room, &hash).unwrap();
         let at = bytes.windows(16).rposition(|it| it == b"Brass lantern 17").unwrap();
         file.write_all_at(b"Steel", at as u64).unwrap();
         let unchanged = it.unchanged();
         drop(redact::redact(it.recording, &RedactSettings::default()));
         assert!(!unchanged.is_unchanged());
         for room in [room, ROOM] {
-            let err = opened(&path, room, &hash).map(|_| ()).unwrap_err();
+            let err = open_import(&path, room, &hash).map(|_| ()).unwrap_err();
             assert_eq!(err.code(), Code::HarInvalid);
         }
     }
@@ -466,7 +466,7 @@ mod tests {
             file.write_all_at(text.as_bytes(), 0).unwrap();
             let hash = hex(&Sha256::digest(text));
             for room in [MemoryLimits { file: 0, bodies: 0 }, ROOM] {
-                let err = opened(&path, room, &hash).map(|_| ()).unwrap_err();
+                let err = open_import(&path, room, &hash).map(|_| ()).unwrap_err();
                 assert_eq!(err.code(), Code::HarInvalid, "{text}");
             }
         }

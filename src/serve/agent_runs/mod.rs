@@ -554,8 +554,9 @@ fn event_sender(cx: &OperationContext) -> Box<dyn Fn(Value) + Send + Sync> {
 /// Whether other values for the parameters may be typed where the task begins: a model says them.
 fn may_be_typed(agent_run: &AgentRun, other: &Value) -> bool {
     let origins = agent_run.task_policy().origins();
-    let allowed =
-        |it: &Value| it.as_str().is_some_and(|it| origins.allowed(it, agent_run.url()).is_ok());
+    let allowed = |it: &Value| {
+        it.as_str().is_some_and(|it| origins.check_destination(it, agent_run.url()).is_ok())
+    };
     agent_run.task_policy().sites().count() == 1
         && other.as_object().is_some_and(|all| all.values().all(allowed))
 }

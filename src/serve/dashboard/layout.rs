@@ -69,7 +69,7 @@ pub fn error_page(status: StatusCode, title: &str, body: &Markup) -> Response {
 }
 
 /// What somebody is shown who may not look: how to get in, and nothing else.
-pub fn closed(status: StatusCode) -> Response {
+pub fn access_page(status: StatusCode) -> Response {
     let title = if status == StatusCode::OK { "Dashboard" } else { "The dashboard is closed" };
     let body = html! {
         div.door {

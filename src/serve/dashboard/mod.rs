@@ -92,7 +92,7 @@ impl FromRequestParts<Arc<Daemon>> for DashboardContext {
     async fn from_request_parts(parts: &mut Parts, daemon: &Arc<Daemon>) -> Result<Self, Response> {
         let principal = parts.extensions.get::<Principal>();
         if principal.is_none_or(|it| it.scopes.is_some()) {
-            return Err(layout::closed(StatusCode::FORBIDDEN));
+            return Err(layout::access_page(StatusCode::FORBIDDEN));
         }
         let query = url::form_urlencoded::parse(parts.uri.query().unwrap_or("").as_bytes());
         Ok(Self {
@@ -151,7 +151,7 @@ async fn bootstrap(
         daemon.dashboard_auth.trade(&it.code).and_then(|it| HeaderValue::from_str(&it).ok())
     else {
         if wants_page(&headers) {
-            return layout::closed(StatusCode::UNAUTHORIZED);
+            return layout::access_page(StatusCode::UNAUTHORIZED);
         }
         let err = Error::new(
             Code::Unauthorized,
@@ -170,7 +170,7 @@ async fn start(State(daemon): State<Arc<Daemon>>, request: axum::extract::Reques
     match DashboardContext::from_request_parts(&mut parts, &daemon).await {
         Ok(cx) => overview::page(cx).await.into_response(),
         // Nothing is wrong with asking here first.
-        Err(_) => layout::closed(StatusCode::OK),
+        Err(_) => layout::access_page(StatusCode::OK),
     }
 }
 
@@ -188,7 +188,7 @@ pub fn instead(refusal: Response, uri: &Uri, headers: &HeaderMap) -> Response {
         return refusal;
     }
     match refusal.status() {
-        StatusCode::UNAUTHORIZED => layout::closed(StatusCode::UNAUTHORIZED),
+        StatusCode::UNAUTHORIZED => layout::access_page(StatusCode::UNAUTHORIZED),
         StatusCode::TOO_MANY_REQUESTS => {
             let body = html! {
                 h1 { "Too many pages at once" }

@@ -113,7 +113,7 @@ pub async fn one(cx: DashboardContext, Path(name): Path<String>) -> PageResult {
     let store = &cx.daemon.watches.store;
     let watch = store.get(&name).await?;
     let runs = store.log(&name, RUNS, false).await?;
-    let chosen = chosen(&cx, &watch, &runs).await?;
+    let chosen = choose_item(&cx, &watch, &runs).await?;
     let now_ms = cx.now_ms;
     let body = html! {
         p.crumbs { a href="/watches" { "Watches" } }
@@ -174,7 +174,7 @@ struct Chosen {
 
 /// The item of the address, else the one that changed last, else the first; of it the field that is watched, else its first number that
 /// changed, else its first number. `None` where there is none.
-async fn chosen(
+async fn choose_item(
     cx: &DashboardContext,
     watch: &Watch,
     runs: &[RunRecord],

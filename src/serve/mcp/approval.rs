@@ -121,7 +121,7 @@ impl McpHandler {
             let left = u64::try_from(pending.expires_ms - now_ms()).unwrap_or_default();
             let said = tokio::select! {
                 it = context.peer.create_elicitation(params) => match it {
-                    Ok(it) if it.action == ElicitationAction::Accept => chosen(it.content.as_ref()),
+                    Ok(it) if it.action == ElicitationAction::Accept => read_decision(it.content.as_ref()),
                     Ok(it) if it.action == ElicitationAction::Decline => Decision::No,
                     _ => Decision::Nothing,
                 },
@@ -275,14 +275,14 @@ fn waiting_approvals(data: &Value) -> Option<Vec<String>> {
 fn said_by(it: Option<&Value>) -> Decision {
     let Some(it) = it else { return Decision::Nothing };
     match it["action"].as_str() {
-        Some("accept") => chosen(it.get("content")),
+        Some("accept") => read_decision(it.get("content")),
         Some("decline") => Decision::No,
         _ => Decision::Nothing,
     }
 }
 
 /// Only the very word sends.
-fn chosen(content: Option<&Value>) -> Decision {
+fn read_decision(content: Option<&Value>) -> Decision {
     match content.and_then(|it| it["decision"].as_str()) {
         Some("send_once") => Decision::SendOnce,
         Some("no") => Decision::No,

@@ -22,7 +22,7 @@ use crate::{
     task_access::find_visible_task,
 };
 use commis_agent::{
-    ApprovalRequest, OFFERED, Offer, Reply, chosen, playbook,
+    ApprovalRequest, OFFERED, Offer, Reply, choose_recipe, playbook,
     runs::{self, Graduation},
     values,
 };
@@ -366,7 +366,7 @@ async fn meant_by_model(
         .collect();
     let given: BTreeMap<String, String> = it.params.clone().into();
     let sentence = fill_sentence(&it.task, &given);
-    match chosen(&client, &sentence, &given, &offers).await {
+    match choose_recipe(&client, &sentence, &given, &offers).await {
         Ok((found, tokens)) => {
             let known = found.as_ref().and_then(|found| {
                 near.iter().find(|it| {

@@ -54,7 +54,7 @@ pub fn rows(out: &mut Vec<Operation>) {
         learn,
     )
     .checked(|args: LearnArgs, settings, principal| {
-        args.allowed(principal, settings)?;
+        args.check_access(principal, settings)?;
         match args.har {
             // A large file is read once.
             Some(_) if args.url.is_none() && args.upload.is_none() => Ok(()),
@@ -138,7 +138,7 @@ impl LearnArgs {
     /// What the daemon alone can read is not for everyone to name: files of its machine and its variables not for a token with
     /// scopes, and a variable only for the host that it is bound to, as for recipes. Who asks may be a model that a page has
     /// talked to. Fails with `FORBIDDEN`, `AUTH_NOT_ALLOWED`.
-    fn allowed(&self, principal: &Principal, settings: &Settings) -> Result<()> {
+    fn check_access(&self, principal: &Principal, settings: &Settings) -> Result<()> {
         let refused = |what: &str| {
             Err(Error::new(Code::Forbidden, format!("this token may not name {what}"))
                 .hint("ask with the root token, or on the command line"))

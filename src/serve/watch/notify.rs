@@ -94,7 +94,7 @@ async fn send(daemon: &Arc<Daemon>, it: Waiting) {
             None
         }
     };
-    if let Err(err) = daemon.watches.store.sent(it.id, again).await {
+    if let Err(err) = daemon.watches.store.record_sent(it.id, again).await {
         tracing::error!(error = %err, "a notification is not taken off the list");
         // It would be sent again at once.
         tokio::time::sleep(LOOK).await;

@@ -578,7 +578,7 @@ impl Store {
     }
 
     /// A notification was sent, or is given up; else it is tried again at `again_ms`. Fails with `ARTIFACT_IO`.
-    pub async fn sent(&self, id: i64, again_ms: Option<i64>) -> Result<()> {
+    pub async fn record_sent(&self, id: i64, again_ms: Option<i64>) -> Result<()> {
         self.with(move |db| {
             match again_ms {
                 Some(at) => db.execute(

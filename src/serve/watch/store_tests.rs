@@ -123,7 +123,7 @@ async fn a_run_is_written_down_with_all_that_belongs_to_it() {
     // What waits is sent, or tried again, and is gone with the watch.
     assert_eq!(store.to_send(29).await.unwrap(), (None, Some(30)));
     let waiting = store.to_send(30).await.unwrap().0.unwrap();
-    store.sent(waiting.id, Some(50)).await.unwrap();
+    store.record_sent(waiting.id, Some(50)).await.unwrap();
     assert_eq!(store.to_send(40).await.unwrap(), (None, Some(50)));
     assert_eq!(store.to_send(50).await.unwrap().0.unwrap().tries, 1);
     store.remove("a").await.unwrap();

@@ -20,7 +20,7 @@ pub fn permits(ask: &SiteRequest, _: &TestbedState) -> Response {
         (("GET", "/find"), _) => {
             let number = ask.number("number", 1, 9999);
             let link = format!(r#"<a href="/files/permit-{number}.pdf">Download the permit</a>"#);
-            page("Permits", &found(number, &link), "")
+            page("Permits", &result_text(number, &link), "")
         }
         (("GET", _), Some(number)) => {
             attachment("application/pdf", &format!("permit-{number}.pdf"), pdf(number))
@@ -40,7 +40,7 @@ pub fn inspections(ask: &SiteRequest, _: &TestbedState) -> Response {
                 "document.getElementById('export').onclick = () => {{ location.href = '/export/inspections-{number}.csv'; }};"
             );
             let button = r#"<button id="export">Export inspections</button>"#;
-            page("Inspections", &found(number, button), &script)
+            page("Inspections", &result_text(number, button), &script)
         }
         (("GET", _), Some(number)) => {
             attachment("text/csv", &format!("inspections-{number}.csv"), csv(number))
@@ -57,7 +57,7 @@ pub fn surveys(ask: &SiteRequest, _: &TestbedState) -> Response {
         (("GET", "/find"), _) => {
             let number = ask.number("number", 1, 9999);
             let link = format!(r#"<a href="/surveys/{number}.csv" download>Save the survey</a>"#);
-            page("Surveys", &found(number, &link), "")
+            page("Surveys", &result_text(number, &link), "")
         }
         (("GET", _), Some(number)) => wire::answer(StatusCode::OK, "text/csv", survey(number)),
         _ => rest(ask),
@@ -74,7 +74,7 @@ pub fn receipts(ask: &SiteRequest, _: &TestbedState) -> Response {
                 "document.getElementById('save').onclick = () => {{ const it = document.createElement('a'); it.href = URL.createObjectURL(new Blob(['receipt,{number}\\n'])); it.download = 'receipt.csv'; it.click(); }};"
             );
             let button = r#"<button id="save">Save the receipt</button>"#;
-            page("Receipts", &found(number, button), &script)
+            page("Receipts", &result_text(number, button), &script)
         }
         _ => rest(ask),
     }
@@ -99,7 +99,7 @@ pub fn inspection_facts(number: &str) -> Value {
     facts("text/csv", &format!("inspections-{number}.csv"), &csv(number))
 }
 
-fn found(number: u64, way: &str) -> String {
+fn result_text(number: u64, way: &str) -> String {
     let owner = SeededRng::new(&["permit", &number.to_string()]).title("house");
     format!("<h1>Permit {number}</h1><p>{owner}</p><p>{way}</p>")
 }
