@@ -1,10 +1,5 @@
-//! The `commis` command: everything is in the crate `commis-cli`.
-
-/// Documents of many small values are read in less time with it. A build that counts allocations brings its own.
-#[cfg(not(feature = "count-allocations"))]
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+//! The `commis` command: asks a running daemon, or begins `commis-core`. All of it is in the crate `commis-client`.
 
 fn main() -> std::process::ExitCode {
-    commis_cli::main()
+    commis_client::main()
 }

@@ -161,6 +161,11 @@ pub fn is_unsafe_char(it: char) -> bool {
             | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// The text with U+FFFD for each unsafe character; lines stay lines.
+pub fn plain(text: &str) -> String {
+    text.chars().map(|it| if is_unsafe_char(it) && it != '\n' { '\u{fffd}' } else { it }).collect()
+}
+
 /// Which of `n` parts that belongs to, from 0: evenly, and whatever else there is.
 pub fn shard_of(of: &str, n: u32) -> u32 {
     let hash = Sha256::digest(of.as_bytes());

@@ -20,11 +20,12 @@ use commis_base::{
     files, ids,
     settings::{Home, Settings},
 };
+use commis_client::state_file::StateFile;
 use commis_learn::{BrowserPool, Fallback, RecipeRunner, Sessions};
 use commis_net::egress::EgressPolicy;
 use commis_recipe::{model::Recipe, trust::Trust, yaml};
 use commis_runner::call::Caller;
-use commis_serve::{client::Client, state_file::StateFile};
+use commis_serve::raw_client::RawClient;
 use commis_testbed::Testbed;
 
 const RECIPE: &str = "{version: 1, name: shop, task: 'Search {query}', status: draft, source_url: 'http://shop.test/', \
@@ -97,7 +98,7 @@ pub async fn run(rounds: usize, json: bool) -> Result<u8> {
     let begun = Instant::now();
     let (served, state) = start(&home, root, &pinned).await?;
     let pid = served.child.id();
-    let client = Client::new(&state);
+    let client = RawClient::new(&state);
     call_daemon(&client, false).await?;
     let first_answer_ms = begun.elapsed().as_secs_f64() * 1000.0;
 
@@ -181,7 +182,7 @@ async fn start(home: &Home, root: PathBuf, pinned: &str) -> Result<(DaemonProces
 /// The times of a run inside this process, over REST and over MCP.
 async fn measure_in_turns(
     inside: &InProcessRun,
-    client: &Client,
+    client: &RawClient,
     rounds: usize,
 ) -> Result<[Quantiles; 3]> {
     let mut times = [const { Vec::new() }; 3];
@@ -236,7 +237,7 @@ fn show(it: &DaemonBenchmark) {
 }
 
 /// One run by the daemon, over REST or MCP.
-async fn call_daemon(client: &Client, mcp: bool) -> Result<()> {
+async fn call_daemon(client: &RawClient, mcp: bool) -> Result<()> {
     let failed = || Error::new(Code::DaemonFailed, "a run over the daemon failed");
     let request = if mcp {
         let meta = json!({

@@ -1,14 +1,10 @@
 //! What several commands share: opening folders and settings, and printing without a panic on a closed pipe.
 
 use std::{
-    borrow::Cow,
-    fmt::Write as _,
     io::{self, IsTerminal as _, Write as _},
-    sync::{Arc, OnceLock},
+    sync::Arc,
     time::Duration,
 };
-
-use serde::Serialize;
 
 use super::Global;
 use commis_artifacts::shared_store::SharedStore;
@@ -19,6 +15,10 @@ use commis_base::{
     settings::{Home, Settings},
 };
 use commis_browser::check_arguments;
+pub use commis_client::{
+    browse::pair,
+    output::{all_written, data, event, line, out, say, write_event},
+};
 pub use commis_learn::moment;
 use commis_learn::{BrowserPool, LearnContext, OnStage, RedoScope, trust_what_was_learned};
 use commis_net::egress::{EgressPolicy, check_own};
@@ -216,102 +216,4 @@ pub fn model_use(calls: u32, tokens_in: u64, tokens_out: u64, cost_micros: Optio
         .map(|it| format!(", cost {}.{:06}", it / 1_000_000, it % 1_000_000))
         .unwrap_or_default();
     format!("{calls} calls, {tokens_in} tokens in, {tokens_out} out{cost}")
-}
-
-/// One JSON document on stdout.
-pub fn out<T: Serialize>(value: &T) {
-    if let Ok(text) = serde_json::to_string_pretty(value) {
-        line(&harmless(text));
-    }
-}
-
-/// One JSON document that is one line, on stdout.
-pub fn event(json: &str) {
-    line(&harmless(json.to_owned()));
-}
-
-/// As [`event`]; false when whoever read it has gone away.
-pub fn write_event(json: &str) -> bool {
-    let text = harmless(json.to_owned());
-    match writeln!(anstream::stdout(), "{}", upright(&text)) {
-        Err(err) if err.kind() == io::ErrorKind::BrokenPipe => false,
-        written => {
-            note(written);
-            UNWRITTEN.get().is_none()
-        }
-    }
-}
-
-/// JSON escapes the control characters of ASCII alone; terminals obey those after DEL as well. They can only stand in strings.
-fn harmless(json: String) -> String {
-    if !json.chars().any(|it| is_unsafe_char(it) && it != '\n') {
-        return json;
-    }
-    let mut out = String::with_capacity(json.len());
-    for it in json.chars() {
-        if is_unsafe_char(it) && it != '\n' {
-            for unit in it.encode_utf16(&mut [0; 2]) {
-                let _ = write!(out, "\\u{unit:04x}");
-            }
-        } else {
-            out.push(it);
-        }
-    }
-    out
-}
-
-/// What of stdout could not be written, the first time.
-static UNWRITTEN: OnceLock<io::Error> = OnceLock::new();
-
-/// A line of data on stdout. A reader that has gone away is not an error; whatever else keeps it from being written is told
-/// by [`all_written`].
-pub fn line(text: &str) {
-    note(writeln!(anstream::stdout(), "{}", upright(text)));
-}
-
-/// A file's text on stdout: on a terminal as [`line`] has it, elsewhere to the byte.
-pub fn data(bytes: &[u8]) {
-    if io::stdout().is_terminal() {
-        line(String::from_utf8_lossy(bytes).trim_end());
-    } else {
-        note(io::stdout().write_all(bytes));
-    }
-}
-
-fn note(written: io::Result<()>) {
-    if let Err(err) = written
-        && err.kind() != io::ErrorKind::BrokenPipe
-    {
-        let _ = UNWRITTEN.set(err);
-    }
-}
-
-/// Fails with `ARTIFACT_IO` when some of what was to be on stdout is not.
-pub fn all_written() -> Result<()> {
-    note(io::stdout().flush());
-    let Some(err) = UNWRITTEN.get() else { return Ok(()) };
-    // Kept where it is: an error of the system is no more than its number.
-    let err = err.raw_os_error().map_or_else(|| err.kind().into(), io::Error::from_raw_os_error);
-    Err(Error::new(Code::ArtifactIo, "cannot write to stdout")
-        .hint("only the output was lost, the work is done; free some space, or write to another place")
-        .source(err))
-}
-
-/// A line for a person on stderr.
-pub fn say(text: &str) {
-    let _ = writeln!(anstream::stderr(), "{}", upright(text));
-}
-
-/// Styled text, in which nothing turns its surroundings around and nothing is unseen. Colours are control characters, so of those
-/// it is for [`clean`] to take care.
-fn upright(text: &str) -> Cow<'_, str> {
-    let turns = |it: char| is_unsafe_char(it) && !it.is_control();
-    if text.chars().any(turns) { text.replace(turns, "\u{fffd}").into() } else { text.into() }
-}
-
-/// Splits `NAME=VALUE`, as arguments give it.
-pub fn pair(text: &str) -> std::result::Result<(String, String), String> {
-    let (name, value) =
-        text.split_once('=').filter(|it| !it.0.is_empty()).ok_or("give NAME=VALUE")?;
-    Ok((name.to_owned(), value.to_owned()))
 }

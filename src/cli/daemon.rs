@@ -11,11 +11,8 @@ use commis_base::{
     error::{Code, Error, Result},
     settings::Home,
 };
-use commis_serve::{
-    client::Client,
-    lifecycle::{Starter, wait_until_gone},
-    state_file::StateFile,
-};
+use commis_client::{client::Client, state_file::StateFile};
+use commis_serve::lifecycle::{Starter, wait_until_gone};
 
 /// How long the daemon gets to say that it ends, and to have ended.
 const ASKED: Duration = Duration::from_secs(1);

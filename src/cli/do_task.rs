@@ -8,7 +8,7 @@ use super::{
     Global, context, daemon, follow_task::follow, learn_wait, names, runs, runs_compare, runs_watch,
 };
 use commis_base::error::{Code, Error, Result};
-use commis_serve::client::Client;
+use commis_client::client::Client;
 
 /// Do a task in a sentence: with a recipe if one matches, otherwise with a model in a browser
 ///

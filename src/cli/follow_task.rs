@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::context;
 use commis_base::error::{Code, Result};
-use commis_serve::client::{Client, EventStream};
+use commis_client::client::{Client, EventStream};
 
 /// Pause between two polls of a task without an event stream.
 const WITHOUT_STREAM: Duration = Duration::from_secs(1);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{context, follow_task};
 use commis_base::error::Result;
-use commis_serve::client::Client;
+use commis_client::client::Client;
 
 /// The outcome of learning. At a terminal each stage is reported as it begins. Fails as [`follow_task::follow_with`].
 pub async fn end(client: &Client, id: &str) -> Result<Value> {

@@ -87,12 +87,13 @@ mod watch;
 mod worker;
 mod worker_units;
 
-use std::{io::IsTerminal as _, path::PathBuf, process::ExitCode, time::Duration};
+use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use tokio::signal::unix::SignalKind;
 
-use commis_base::error::{Class, Error, Result};
+use commis_base::error::{Error, Result};
+use commis_client::output;
 
 pub use context::say;
 pub use stores::{EngineOpener, Extensions, StoreOpener};
@@ -528,36 +529,9 @@ pub fn report_error(err: &Error) -> ExitCode {
     ExitCode::from(err.code().class().exit_code())
 }
 
-/// `error: message`, then the hint, on stderr; and as JSON on stdout where the command was asked for JSON, on one line where it
-/// prints lines.
+/// Prints an error without what it may quote of strangers.
 fn report(err: &Error, json: bool, lines: bool) {
     let message = printable(&err.to_string());
     let hint = err.hint_text().map(printable);
-    if json {
-        let mut it = serde_json::json!({
-            "success": false,
-            "error_code": err.code().as_str(),
-            "error": message,
-            "hint": hint,
-            "retryable": err.retryable(),
-        });
-        if lines {
-            it["event"] = "error".into();
-            context::event(&it.to_string());
-        } else {
-            context::out(&it);
-        }
-        // A person who sees both needs one.
-        if std::io::stdout().is_terminal() {
-            return;
-        }
-    }
-    let red = anstyle::AnsiColor::Red.on_default().bold();
-    context::say(&format!("{red}error{red:#}: {message} [{}]", err.code()));
-    if let Some(hint) = &hint {
-        context::say(&format!("  hint: {hint}"));
-    }
-    if err.code().class() == Class::Bug {
-        context::say("  this is a bug in commis; please report it with the command you ran");
-    }
+    output::report_error(err, &message, hint.as_deref(), (json, lines));
 }

@@ -227,7 +227,7 @@ fn checked(name: &str) -> Result<String> {
 
 /// Where this program is.
 fn this_program() -> Result<String> {
-    let path = std::env::current_exe().map_err(|err| {
+    let path = commis_client::programs::command().map_err(|err| {
         Error::new(Code::ArtifactIo, "the path of this program is unknown")
             .hint("run it by its path")
             .source(err)

@@ -11,7 +11,7 @@ use commis_base::{
     error::{Code, Error, Result},
     settings::Home,
 };
-use commis_serve::state_file::StateFile;
+use commis_client::state_file::StateFile;
 use commis_state::now_ms;
 
 /// List runs with a model: their state or result, and the last action

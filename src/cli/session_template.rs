@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::context;
 use commis_base::error::Result;
-use commis_serve::client::Client;
+use commis_client::client::Client;
 
 #[derive(Subcommand)]
 pub enum Command {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Global, context, daemon, names, table::ruled, vault_import};
 use commis_base::error::Result;
-use commis_serve::client::Client;
+use commis_client::client::Client;
 use commis_vault::LoginName;
 
 /// List, check, save and remove stored logins

@@ -7,7 +7,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
 
-pub use commis_base::ids::is_unsafe_char;
+pub use commis_base::ids::{is_unsafe_char, plain};
 
 /// The look of every page; a page's own rules come after it.
 pub const STYLE: &str = include_str!("base.css");
@@ -97,11 +97,6 @@ pub fn clip(text: &str, max: usize) -> String {
         None => text.to_owned(),
         Some(_) => text.chars().take(max.saturating_sub(1)).chain(['…']).collect(),
     }
-}
-
-/// What is strange is seen as such; lines stay lines.
-pub fn plain(text: &str) -> String {
-    text.chars().map(|it| if is_unsafe_char(it) && it != '\n' { '\u{fffd}' } else { it }).collect()
 }
 
 #[cfg(test)]

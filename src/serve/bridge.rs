@@ -19,8 +19,9 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{client::Client, state_file::StateFile};
+use super::raw_client::RawClient;
 use commis_base::error::{Code, Error, Result};
+use commis_client::state_file::StateFile;
 
 /// Of a line.
 const MAX_LINE: usize = 4 * 1024 * 1024;
@@ -32,7 +33,7 @@ const LAST: Duration = Duration::from_secs(60);
 /// What the bridge knows of the daemon and of the client's session with it.
 struct Bridge<F> {
     find: Arc<F>,
-    client: RwLock<Client>,
+    client: RwLock<RawClient>,
     path: String,
     session: RwLock<Session>,
     /// Requests that can be cancelled, by id.
@@ -56,7 +57,7 @@ where
     F: Fn() -> G + Send + Sync + 'static,
     G: Future<Output = Result<StateFile>> + Send + 'static,
 {
-    let client = RwLock::new(Client::new(&find().await?));
+    let client = RwLock::new(RawClient::new(&find().await?));
     let query = tools.map(|it| {
         let it: String = url::form_urlencoded::byte_serialize(it.as_bytes()).collect();
         format!("?tools={it}")
@@ -311,7 +312,7 @@ where
         }
         *begun += 1;
         let mut client = self.client.write().await;
-        *client = Client::new(&(self.find)().await?);
+        *client = RawClient::new(&(self.find)().await?);
         drop(client);
         let Some(initialize) = self.session.read().await.initialize.clone() else { return Ok(()) };
         let answer = self.send(&initialize).await?;

@@ -6,11 +6,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::state_file::{StateFile, binary, started};
 use commis_base::{
     error::{Code, Error, Result},
     files,
     settings::Home,
+};
+use commis_client::{
+    client::Client,
+    state_file::{StateFile, binary, started},
 };
 
 /// An answer goes out before the daemon that gave it ends.
@@ -67,7 +70,7 @@ impl Starter {
             if own.is_none() || it.binary == own {
                 return Ok((it, None));
             }
-            let client = super::client::Client::new(&it).telling(self.tell);
+            let client = Client::new(&it).telling(self.tell);
             let stopped = client.post("/api/shutdown", &serde_json::json!({"if_idle": true})).await;
             let running = match stopped {
                 Ok(it) if it["data"]["stopping"] == true => None,
@@ -108,7 +111,7 @@ impl Starter {
         let begun = Instant::now();
         loop {
             if let Some(it) = StateFile::find(home)?
-                && super::client::Client::new(&it).is_up().await
+                && Client::new(&it).is_up().await
             {
                 // It goes on without us; nobody waits for it.
                 return Ok(it);

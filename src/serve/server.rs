@@ -15,7 +15,6 @@ use super::{
     agent_runs::{OpenPrompts, SuspendedRuns},
     answer::ApiError,
     channels::pending::Channels,
-    client::Client,
     connections,
     daemon::{Daemon, Dispatcher},
     dashboard_auth::DashboardAuth,
@@ -31,7 +30,6 @@ use super::{
     remote_listener::RemoteListener,
     rest,
     runtime::Runtime,
-    state_file::{self, StateFile},
     stream_limiter::StreamLimiter,
     task_database::Database,
     viewer_access::Viewers,
@@ -44,6 +42,10 @@ use commis_base::{
     settings::{Home, Settings},
 };
 use commis_browser::sessions::SessionStore;
+use commis_client::{
+    client::Client,
+    state_file::{self, StateFile},
+};
 use commis_learn::trust_what_was_learned;
 use commis_recipe::registry::Registry;
 use commis_state::{State, now_ms};

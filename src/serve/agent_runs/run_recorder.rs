@@ -8,7 +8,7 @@ use super::{
     ModelRunReport, OutcomeSummary, RunPlan, Status,
     request::{Backend, TaskRequest},
 };
-use crate::{Daemon, operations::OperationContext, state_file::this_process};
+use crate::{Daemon, operations::OperationContext};
 use commis_agent::{
     RunOutcome,
     runs::{
@@ -17,6 +17,7 @@ use commis_agent::{
     },
 };
 use commis_base::error::Result;
+use commis_client::state_file::this_process;
 use commis_model::ChatModel;
 use commis_state::now_ms;
 

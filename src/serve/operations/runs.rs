@@ -8,7 +8,7 @@ use super::{
     ExecutionMode, HttpMethod, Kind, Meta, Operation, OperationContext, Spec, ToolExposure, row,
     with_default_meta, within,
 };
-use crate::{Daemon, answer::ApiError, principal::AccessRequirement, state_file::this_process};
+use crate::{Daemon, answer::ApiError, principal::AccessRequirement};
 use commis_agent::runs::{
     Comparison, RunListing, RunRecord, RunStatus, RunTotals, StoredRun, UnreadableFile, compare,
     listing, load_stored_run, sweep, totals,
@@ -17,6 +17,7 @@ use commis_base::{
     error::{Code, Error, Result},
     files,
 };
+use commis_client::state_file::this_process;
 use commis_state::now_ms;
 
 type OperationOutput<T> = std::result::Result<(T, Meta), Box<ApiError>>;

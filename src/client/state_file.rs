@@ -89,10 +89,15 @@ pub fn started(pid: u32) -> Option<u64> {
     processes::is_own(pid).then(|| processes::start_time(pid))?
 }
 
-/// Which file this process' program is, though another may have its name by now. No digest: it would be taken by each client.
+/// Which file this process' program is, though another may have its name by now.
 pub fn binary() -> Option<String> {
+    identify_file(&processes::program()?)
+}
+
+/// Tells a program's file from another that has its name. It is not a digest, which each client would have to compute.
+pub fn identify_file(program: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt as _;
-    let it = std::fs::metadata(processes::program()?).ok()?;
+    let it = std::fs::metadata(program).ok()?;
     Some(format!(
         "{:x}-{:x}-{:x}-{:x}.{:x}",
         it.dev(),

@@ -2,14 +2,22 @@
 
 use std::time::Duration;
 
+use http::{Method, Request, header};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper_util::{
+    client::legacy::{self, connect::HttpConnector},
+    rt::TokioExecutor,
+};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use super::state_file::StateFile;
+use crate::state_file::StateFile;
 use commis_base::error::{Code, Error, Result};
 
+/// Asks one daemon. It speaks HTTP on loopback only: without TLS, a proxy or redirects, whatever the environment says.
 pub struct Client {
-    http: reqwest::Client,
+    http: legacy::Client<HttpConnector, Full<Bytes>>,
     url: String,
     token: Zeroizing<String>,
     pid: u32,
@@ -24,18 +32,15 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const LONG: Duration = Duration::from_secs(3600);
 /// A daemon that has not answered for so long is looked after, and waited for.
 const SLOW: Duration = Duration::from_secs(2);
+const CONNECT: Duration = Duration::from_secs(2);
 
 impl Client {
     /// For the daemon of that file: one that was found alive, so that no other is sent the token.
     pub fn new(it: &StateFile) -> Self {
-        // Loopback speaks no TLS, but the client wants to know how it would. One that is chosen already does as well.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        // Without a proxy, whatever the environment says: this is loopback.
-        let http =
-            reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
-        // And without certificates, which take longer to read than a command takes.
-        let http = http.connect_timeout(Duration::from_secs(2)).tls_certs_only([]);
-        let http = http.build().unwrap_or_default();
+        let mut connector = HttpConnector::new();
+        connector.set_connect_timeout(Some(CONNECT));
+        connector.set_nodelay(true);
+        let http = legacy::Client::builder(TokioExecutor::new()).build(connector);
         let token = Zeroizing::new(it.token.clone());
         Self { http, url: it.url(), token, pid: it.pid, tell: None, timeout: PATIENCE }
     }
@@ -53,9 +58,11 @@ impl Client {
     }
 
     pub async fn is_up(&self) -> bool {
-        let url = format!("{}/health", self.url);
-        let asked = self.http.get(url).timeout(Duration::from_secs(1)).send().await;
-        asked.is_ok_and(|it| it.status().is_success())
+        let Ok(request) = self.request(Method::GET, "/health").body(Full::default()) else {
+            return false;
+        };
+        let answer = tokio::time::timeout(Duration::from_secs(1), self.http.request(request)).await;
+        matches!(answer, Ok(Ok(it)) if it.status().is_success())
     }
 
     /// Reads. Where the daemon refuses for the rate of requests and says when to ask again, this waits and asks again, up to
@@ -63,7 +70,7 @@ impl Client {
     pub async fn get(&self, path: &str) -> Result<Value> {
         let until = tokio::time::Instant::now() + self.timeout;
         loop {
-            let body = self.exchange(self.http.get(format!("{}{path}", self.url))).await?;
+            let body = self.exchange(self.request(Method::GET, path), None).await?;
             let wait = body["error"]["retry_after_sec"].as_u64().map(Duration::from_secs);
             match wait {
                 _ if body["ok"] == true => return Ok(body),
@@ -77,34 +84,44 @@ impl Client {
 
     /// As [`Client::get`].
     pub async fn post(&self, path: &str, body: &Value) -> Result<Value> {
-        self.send(self.http.post(format!("{}{path}", self.url)).json(body)).await
+        self.send(self.request(Method::POST, path), Some(body)).await
     }
 
     /// Asks for something as a task, which it does not wait for. As [`Client::get`].
     pub async fn begin(&self, path: &str, body: &Value) -> Result<Value> {
-        let request = self.http.post(format!("{}{path}", self.url)).json(body);
-        self.send(request.header("prefer", "respond-async")).await
+        let request = self.request(Method::POST, path).header("prefer", "respond-async");
+        self.send(request, Some(body)).await
     }
 
     /// As [`Client::get`].
     pub async fn delete(&self, path: &str) -> Result<Value> {
-        self.send(self.http.delete(format!("{}{path}", self.url))).await
+        self.send(self.request(Method::DELETE, path), None).await
     }
 
-    /// A request of the caller's own, with the token.
-    pub fn request(&self, method: reqwest::Method, path: &str) -> reqwest::RequestBuilder {
-        self.http.request(method, format!("{}{path}", self.url)).bearer_auth(&*self.token)
+    fn request(&self, method: Method, path: &str) -> http::request::Builder {
+        let token = Zeroizing::new(format!("Bearer {}", &*self.token));
+        let url = format!("{}{path}", self.url);
+        Request::builder().method(method).uri(url).header(header::AUTHORIZATION, &*token)
     }
 
-    async fn send(&self, request: reqwest::RequestBuilder) -> Result<Value> {
-        let body = self.exchange(request).await?;
+    async fn send(&self, request: http::request::Builder, body: Option<&Value>) -> Result<Value> {
+        let body = self.exchange(request, body).await?;
         if body["ok"] == true { Ok(body) } else { Err(refusal(&body)) }
     }
 
     /// The answer, be it a refusal. Fails with `DAEMON_FAILED`.
-    async fn exchange(&self, request: reqwest::RequestBuilder) -> Result<Value> {
-        let request = request.bearer_auth(&*self.token).timeout(self.timeout);
-        let mut answer = std::pin::pin!(request.send());
+    async fn exchange(
+        &self,
+        request: http::request::Builder,
+        body: Option<&Value>,
+    ) -> Result<Value> {
+        let request = with_body(request, body)?;
+        let answer = async {
+            let answer = self.http.request(request).await.map_err(daemon_error)?;
+            let bytes = answer.into_body().collect().await.map_err(daemon_error)?.to_bytes();
+            serde_json::from_slice(&bytes).map_err(daemon_error)
+        };
+        let mut answer = std::pin::pin!(tokio::time::timeout(self.timeout, answer));
         let answer = if let Ok(it) = tokio::time::timeout(SLOW, &mut answer).await {
             it
         } else {
@@ -119,27 +136,45 @@ impl Client {
             }
             answer.await
         };
-        answer.map_err(daemon_error)?.json().await.map_err(daemon_error)
+        answer.map_err(daemon_error)?
     }
 
     /// A stream of events from after that one on. Fails as [`Client::get`].
     pub async fn stream(&self, path: &str, after: Option<u64>) -> Result<EventStream> {
-        let mut request = self.request(reqwest::Method::GET, path);
+        let mut request = self.request(Method::GET, path);
         if let Some(it) = after {
             request = request.header("last-event-id", it.to_string());
         }
-        let answer = request.send().await.map_err(daemon_error)?;
-        if !answer.status().is_success() {
-            return Err(refusal(&answer.json().await.map_err(daemon_error)?));
+        let answer = self.http.request(with_body(request, None)?).await.map_err(daemon_error)?;
+        let (head, body) = answer.into_parts();
+        if !head.status.is_success() {
+            let bytes = body.collect().await.map_err(daemon_error)?.to_bytes();
+            return Err(refusal(&serde_json::from_slice(&bytes).map_err(daemon_error)?));
         }
-        Ok(EventStream { answer, rest: Vec::new() })
+        Ok(EventStream { body, rest: Vec::new() })
     }
 }
 
-fn daemon_error(err: reqwest::Error) -> Error {
+/// The request with that body as JSON, or with none. Fails with `DAEMON_FAILED` where the path is none.
+fn with_body(
+    request: http::request::Builder,
+    body: Option<&Value>,
+) -> Result<Request<Full<Bytes>>> {
+    let request = match body {
+        Some(it) => request
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Full::from(it.to_string())),
+        None => request.body(Full::default()),
+    };
+    request.map_err(|err| {
+        Error::new(Code::DaemonFailed, "the path of the request is invalid").source(err)
+    })
+}
+
+fn daemon_error(err: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::new(Code::DaemonFailed, "the daemon does not answer")
         .hint("run the command again, which starts a new daemon if this one has ended; see `commis daemon status`")
-        .source(err.without_url())
+        .source(err)
 }
 
 fn refusal(body: &Value) -> Error {
@@ -154,7 +189,7 @@ fn refusal(body: &Value) -> Error {
 
 /// Server-sent events as ours are: what each says is one line of JSON.
 pub struct EventStream {
-    answer: reqwest::Response,
+    body: Incoming,
     rest: Vec<u8>,
 }
 
@@ -170,7 +205,9 @@ impl EventStream {
                     return said;
                 }
             }
-            self.rest.extend_from_slice(&self.answer.chunk().await.ok()??);
+            if let Some(it) = self.body.frame().await?.ok()?.data_ref() {
+                self.rest.extend_from_slice(it);
+            }
         }
     }
 }
