@@ -1,5 +1,5 @@
-//! The `commis` command: asks a running daemon, or begins `commis-core`. All of it is in the crate `commis-client`.
+//! The `commis` command: what is called often. It begins `commis-core` for everything else. The crate `commis-cli` has both.
 
 fn main() -> std::process::ExitCode {
-    commis_client::main()
+    commis_cli::front_main()
 }

@@ -31,23 +31,29 @@ use commis_testbed::{Testbed, authority_pem};
 pub struct Environment {
     pub home: Home,
     pub settings: Settings,
-    _testbed: Option<Testbed>,
+    /// Not by its type, which would be in the small program as well.
+    _testbed: Option<Box<dyn std::any::Any + Send + Sync>>,
 }
 
 /// Reads settings and applies the flags over them. Fails with `SETTINGS_INVALID`.
 pub async fn open(global: &Global) -> Result<Environment> {
-    let (home, mut settings) = read(global)?;
-    tell_own_hosts(&home, &settings);
-    let mut testbed = None;
+    let mut it = open_without_testbed(global)?;
     if global.testbed {
-        let it = Testbed::start(0).await.map_err(|err| {
+        let testbed = Testbed::start(0).await.map_err(|err| {
             Error::new(Code::ConnectFailed, "cannot start the test web on loopback").source(err)
         })?;
-        settings.egress.test_hosts = vec![format!("*.test={}", it.addr())];
-        settings.egress.test_ca_pem = Some(authority_pem());
-        testbed = Some(it);
+        it.settings.egress.test_hosts = vec![format!("*.test={}", testbed.addr())];
+        it.settings.egress.test_ca_pem = Some(authority_pem());
+        it = Environment { _testbed: Some(Box::new(testbed)), ..it };
     }
-    Ok(Environment { home, settings, _testbed: testbed })
+    Ok(it)
+}
+
+/// The same without the test web, whatever the flags say. Fails with `SETTINGS_INVALID`.
+pub fn open_without_testbed(global: &Global) -> Result<Environment> {
+    let (home, settings) = read(global)?;
+    tell_own_hosts(&home, &settings);
+    Ok(Environment { home, settings, _testbed: None })
 }
 
 /// Says once at a terminal which hosts inside are open, or why none is: nobody should find out by chance. The log has it each time.

@@ -28,6 +28,7 @@ mod explain;
 mod export;
 mod follow_task;
 mod fork;
+mod front;
 mod get;
 mod har;
 mod heal;
@@ -96,6 +97,7 @@ use commis_base::error::{Error, Result};
 use commis_client::output;
 
 pub use context::say;
+pub use front::main as front_main;
 pub use stores::{EngineOpener, Extensions, StoreOpener};
 pub use worker::{TaskWorker, WorkerArgs};
 
@@ -238,32 +240,6 @@ impl From<Cli<CommandLine>> for Cli {
     }
 }
 
-/// What is asked for many times in a row, alone: to set up all commands takes longer than one of these takes.
-#[derive(Subcommand)]
-enum FrequentCommand {
-    Run(run::Args),
-    Browse(browse::Args),
-    #[command(subcommand)]
-    Recipe(FrequentRecipeCommand),
-}
-
-#[derive(Subcommand)]
-enum FrequentRecipeCommand {
-    Run(run::Args),
-}
-
-impl From<Cli<FrequentCommand>> for Cli {
-    fn from(Cli { global, command }: Cli<FrequentCommand>) -> Self {
-        let command = match command {
-            FrequentCommand::Browse(it) => Command::Browse(it),
-            FrequentCommand::Run(it) | FrequentCommand::Recipe(FrequentRecipeCommand::Run(it)) => {
-                Command::Recipe(RecipeCommand::Run(it))
-            }
-        };
-        Self { global, command }
-    }
-}
-
 #[derive(Subcommand)]
 enum RecipeCommand {
     Learn(learn_args::Args),
@@ -307,18 +283,9 @@ fn command() -> clap::Command {
     )
 }
 
-/// What was asked for; whatever is wrong with it, and help, takes all commands to say.
+/// What was asked for; says what is wrong with it, and ends the process.
 fn parse_args() -> Cli {
     let has = |all: &[&str]| std::env::args_os().any(|it| all.iter().any(|of| it == **of));
-    if has(&["browse", "run"]) {
-        // Flags of all commands are copied into each; most people give them before it.
-        let known = Cli::<FrequentCommand>::command().mut_args(|it| it.global(false));
-        let it =
-            known.try_get_matches().and_then(|it| Cli::<FrequentCommand>::from_arg_matches(&it));
-        if let Ok(it) = it {
-            return it.into();
-        }
-    }
     // The table of operations takes its time, and only help shows it.
     let is_help = has(&["-h", "--help", "help"]) || std::env::args_os().len() < 2;
     let known = if is_help { help::shortened(command()) } else { Cli::<CommandLine>::command() };
@@ -334,8 +301,7 @@ pub fn main() -> ExitCode {
 
 /// The same of a program that has further stores and engines.
 pub fn main_with(built: Extensions) -> ExitCode {
-    // Whatever umask it was started under: files and folders are private from the moment they are made, and usable.
-    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+    prepare_process();
     // A shell asks what may come next; ends the process where it does.
     clap_complete::CompleteEnv::with_factory(command).complete();
     let mut cli = parse_args();
@@ -346,7 +312,17 @@ pub fn main_with(built: Extensions) -> ExitCode {
         &cli.command,
         Command::Recipe(RecipeCommand::LearnBatch(_) | RecipeCommand::Map(_))
     );
-    match start(cli).and_then(|code| context::all_written().map(|()| code)) {
+    print_outcome(start(cli), (json, lines))
+}
+
+/// Whatever umask it was started under: files and folders are private from the moment they are made, and usable.
+fn prepare_process() {
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+}
+
+/// Says what is to be said of the end of a command, and returns its exit code.
+fn print_outcome(done: Result<u8>, (json, lines): (bool, bool)) -> ExitCode {
+    match done.and_then(|code| context::all_written().map(|()| code)) {
         Ok(code) => {
             tracing::info!(exit = code, "ended");
             ExitCode::from(code)
@@ -423,6 +399,18 @@ fn start(cli: Cli) -> Result<u8> {
         Command::Browse(_) => None,
         _ => Some(2),
     };
+    block_on(workers, || async {
+        begin_log(&cli);
+        let global = &cli.global;
+        Box::pin(perform(cli.command, global)).await
+    })
+}
+
+/// Does work on so many threads, or on this one.
+fn block_on<F: Future<Output = Result<u8>>>(
+    workers: Option<usize>,
+    work: impl FnOnce() -> F,
+) -> Result<u8> {
     let runtime = match workers {
         None => tokio::runtime::Builder::new_current_thread().enable_all().build(),
         Some(n) => {
@@ -437,9 +425,7 @@ fn start(cli: Cli) -> Result<u8> {
         // kernel without the signal has nothing to handle.
         let too_large = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
         drop(tokio::signal::unix::signal(too_large));
-        begin_log(&cli);
-        let global = &cli.global;
-        Box::pin(perform(cli.command, global)).await
+        work().await
     });
     // What is written is; what computes on is not waited for.
     runtime.shutdown_timeout(PUTS_DOWN);
@@ -457,7 +443,10 @@ async fn perform(command: Command, global: &Global) -> Result<u8> {
         Command::Recipe(RecipeCommand::CreateFromCandidate(args)) => {
             create_from_candidate::run(args, global).await
         }
-        Command::Recipe(RecipeCommand::Run(args)) => Box::pin(run::run(args, global)).await,
+        Command::Recipe(RecipeCommand::Run(args)) => {
+            let place = context::open(global).await?;
+            Box::pin(run::run(args, &place)).await
+        }
         Command::Recipe(RecipeCommand::Map(args)) => map::run(args, global).await,
         Command::Recipe(RecipeCommand::List(args)) => list::run(args, global),
         Command::Recipe(RecipeCommand::Get(args)) => get::run(args, global),

@@ -7,7 +7,6 @@ use std::{
 };
 
 use super::{
-    Global,
     context::{self, Environment, clean},
     learn_args::pairs,
     names,
@@ -129,10 +128,9 @@ impl NarrowingArgs {
     }
 }
 
-pub async fn run(args: Args, global: &Global) -> Result<u8> {
+pub async fn run(args: Args, place: &Environment) -> Result<u8> {
     let params = pairs(&args.param)?;
     let name = RecipeName::new(args.name.clone())?;
-    let place = context::open(global).await?;
     let registry = context::registry(&place.home)?;
     let held = context::find_recipe(&registry, &name)?;
     let recipe = held.recipe;
@@ -142,12 +140,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         _ => return Err(refusal_error(&recipe)),
     }
     let narrowing = args.narrowing.narrowing(&recipe)?;
-    let caller = caller(&place)?;
+    let caller = caller(place)?;
     let state = State::open_briefly(&place.home.artifacts);
     let pool = BrowserPool::new(Arc::clone(caller.policy()), place.settings.browser.clone());
     let sessions = Sessions::new(pool, place.settings.browser.session_ttl());
     let sessions = match &args.login {
-        Some(it) => sessions.logged_in(login(it, &recipe, &place)?),
+        Some(it) => sessions.logged_in(login(it, &recipe, place)?),
         None => sessions,
     };
     let runs = RecipeRunner { caller: &caller, sessions: &sessions, tell: &print_notice };
