@@ -2,7 +2,7 @@
 #
 #   TARGET            the system, as Rust names it; this machine's
 #   PROFILE           `dist`; `release` for trying the scripts out
-#   COMMIS_PROGRAM    a program that is built already, instead of what `packaging/wheel` left
+#   COMMIS_PROGRAM    a program that is built already, with `commis-core` beside it, instead of what `packaging/wheel` left
 source ci/tools.sh
 
 TARGET=${TARGET:-$(rustc -vV | sed -n 's/^host: //p')}
@@ -14,14 +14,16 @@ mkdir -p "$OUT"
 # The same input gives the same package: times in it are those of the last commit.
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || date +%s)}
 
-# The program that goes into the packages.
+# The program that goes into the packages. `commis-core`, which it begins, is beside it.
 program() {
-    local it=${COMMIS_PROGRAM:-$BUILT/$TARGET/$PROFILE/commis}
-    if [ ! -x "$it" ]; then
-        echo "there is no $it: packaging/wheel builds it" >&2
-        return 1
-    fi
-    echo "$it"
+    local program=${COMMIS_PROGRAM:-$BUILT/$TARGET/$PROFILE/commis} it
+    for it in "$program" "$(dirname "$program")/commis-core"; do
+        if [ ! -x "$it" ]; then
+            echo "there is no $it: packaging/wheel builds it" >&2
+            return 1
+        fi
+    done
+    echo "$program"
 }
 
 # A field of this target's row in platforms.json; nothing where it has none.

@@ -61,5 +61,7 @@ for it in platforms:
             f"The program of `{crate['name']}` for {it['target']}. Install `{crate['name']}`, which takes the package that fits.\n", encoding="utf-8"
         )
         (folder / "bin").mkdir()
-        shutil.copy(given[it["target"]], folder / "bin" / "commis")
-        (folder / "bin" / "commis").chmod(0o755)
+        program = pathlib.Path(given[it["target"]])
+        for file in [program, program.with_name("commis-core")]:
+            shutil.copy(file, folder / "bin" / file.name)
+            (folder / "bin" / file.name).chmod(0o755)

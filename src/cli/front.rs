@@ -21,18 +21,22 @@ use commis_client::{
     state_file::{StateFile, identify_file},
 };
 
-/// What this program understands. The whole one reads everything else, says what is wrong with it, and has the help.
+/// What this program understands, in parts: to set up one takes time. The whole program reads everything else, says what is wrong
+/// with it, and has the help.
 #[derive(Subcommand)]
-enum FrequentCommand {
-    Run(run::Args),
+enum BrowseCommand {
     Browse(browse::Args),
-    #[command(subcommand)]
-    Recipe(FrequentRecipeCommand),
 }
 
 #[derive(Subcommand)]
-enum FrequentRecipeCommand {
+enum RunCommand {
     Run(run::Args),
+}
+
+#[derive(Subcommand)]
+enum RecipeCommand {
+    #[command(subcommand)]
+    Recipe(RunCommand),
 }
 
 /// Does what the arguments say, here or in the whole program. Returns its exit code.
@@ -82,28 +86,26 @@ struct PageOperation {
 impl Work {
     /// `None` where the whole program is needed.
     fn read(args: &[OsString], core: &Path) -> Option<Self> {
-        let has = |all: &[&str]| args.iter().any(|it| all.iter().any(|of| it == of));
-        // Only then is it worth to set up what reads arguments. A shell that completes a line has the whole program do it.
-        if !has(&["browse", "run"]) || settings::has_variable("COMPLETE") {
+        let has = |what: &str| args.iter().any(|it| it == what);
+        // A shell that completes a line has the whole program do it.
+        if settings::has_variable("COMPLETE") {
             return None;
         }
-        // Flags of all commands are copied into each; most people give them before it.
-        let known = Cli::<FrequentCommand>::command().mut_args(|it| it.global(false));
-        let found = known.try_get_matches_from(args).ok()?;
-        let Cli { global, command } = Cli::<FrequentCommand>::from_arg_matches(&found).ok()?;
-        // The log and the test web are not here.
-        if global.verbose > 0 || global.testbed {
+        if has("browse")
+            && let Some((BrowseCommand::Browse(it), global)) = parse(args)
+        {
+            return PageOperation::read(it, &global, core).map(Self::Operation);
+        }
+        if !has("run") {
             return None;
         }
-        global.color.choose();
-        match command {
-            FrequentCommand::Browse(it) => {
-                PageOperation::read(it, &global, core).map(Self::Operation)
-            }
-            FrequentCommand::Run(it) | FrequentCommand::Recipe(FrequentRecipeCommand::Run(it)) => {
-                Some(Self::Run(it, global))
-            }
-        }
+        let (RunCommand::Run(it), global) = if has("recipe") {
+            let (RecipeCommand::Recipe(it), global) = parse(args)?;
+            (it, global)
+        } else {
+            parse(args)?
+        };
+        Some(Self::Run(it, global))
     }
 
     fn perform(self) -> ExitCode {
@@ -122,6 +124,19 @@ impl Work {
         });
         print_outcome(done, (json, false))
     }
+}
+
+/// `None` for what this program does not understand. The log and the test web are not in it.
+fn parse<T: Subcommand>(args: &[OsString]) -> Option<(T, Global)> {
+    // Flags of all commands are copied into each; most people give them before it.
+    let known = Cli::<T>::command().mut_args(|it| it.global(false));
+    let found = known.try_get_matches_from(args).ok()?;
+    let Cli { global, command } = Cli::<T>::from_arg_matches(&found).ok()?;
+    if global.verbose > 0 || global.testbed {
+        return None;
+    }
+    global.color.choose();
+    Some((command, global))
 }
 
 impl PageOperation {

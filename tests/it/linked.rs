@@ -24,13 +24,36 @@ fn tags(elf: &[u8]) -> Vec<u64> {
 #[test]
 #[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))]
 fn no_new_glibc_is_needed_for_relocations() {
-    let elf = std::fs::read(env!("CARGO_BIN_EXE_commis")).unwrap();
-    let tags = tags(&elf);
-    assert!(tags.len() > 10, "{tags:?}");
-    assert!(!tags.iter().any(|it| PACKED.contains(it)), "{tags:?}");
-    let needs = b"GLIBC_ABI_DT_RELR";
-    assert!(!elf.windows(needs.len()).any(|it| it == needs));
+    for program in [env!("CARGO_BIN_EXE_commis"), env!("CARGO_BIN_EXE_commis-core")] {
+        let elf = std::fs::read(program).unwrap();
+        let tags = tags(&elf);
+        assert!(tags.len() > 10, "{program}: {tags:?}");
+        assert!(!tags.iter().any(|it| PACKED.contains(it)), "{program}: {tags:?}");
+        assert!(!contains(&elf, "GLIBC_ABI_DT_RELR"), "{program}");
+    }
     // The release program is linked by other flags than this one may be; they stand in one place.
     let flags = include_str!("../../build.rs");
     assert!(!flags.contains("pack-relative-relocs") && !flags.contains("relr"));
+}
+
+/// What makes the whole program slow to begin. The linker leaves it out of the small one for as long as nothing there reaches it.
+#[test]
+fn the_small_program_has_neither_the_daemon_nor_the_test_web() {
+    let read = |path: &str| std::fs::read(path).unwrap();
+    let (small, whole) =
+        (read(env!("CARGO_BIN_EXE_commis")), read(env!("CARGO_BIN_EXE_commis-core")));
+    // A text of the test web, of the daemon, of batches and of measuring.
+    for text in [
+        "Tidewater Supply",
+        "its remote listener is open",
+        "a work unit has no valid key",
+        "a line of the report cannot be read",
+    ] {
+        assert!(contains(&whole, text), "{text}");
+        assert!(!contains(&small, text), "{text}");
+    }
+}
+
+fn contains(file: &[u8], text: &str) -> bool {
+    memchr::memmem::find(file, text.as_bytes()).is_some()
 }

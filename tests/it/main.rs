@@ -64,6 +64,7 @@ mod support;
 mod threats;
 mod tidy;
 mod tls;
+mod two_programs;
 mod vault;
 mod watch;
 mod watches;
