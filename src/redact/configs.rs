@@ -3,10 +3,11 @@
 use super::{
     class::{KeyClass, Place, SecretReason},
     detector::verdict,
+    formats::known_format,
     keys::classify,
     markup::Replacement,
     messages::looks_chosen,
-    randomness::{erratic, natural, random},
+    randomness::{erratic, is_hex, natural, random},
     rules::Walk,
     step_counter,
 };
@@ -497,6 +498,43 @@ fn credentials_line<'t>(line: &'t str, found: &mut Vec<(&'t str, &'t str, Secret
     {
         found.push(("password", password, SecretReason::Key));
     }
+    // `[smtp.test]:587 ann:…` of a mail server.
+    if let Some((host, login)) = line.strip_prefix('[').and_then(|it| it.split_once(' '))
+        && let Some((_, port)) = host.split_once("]:")
+        && !port.is_empty()
+        && port.bytes().all(|b| b.is_ascii_digit())
+        && let Some((user, password)) = login.trim().split_once(':')
+        && !user.is_empty()
+        && password.len() >= 4
+        && !password.contains(char::is_whitespace)
+        && !is_stand_in(password)
+    {
+        found.push(("password", password, SecretReason::Key));
+    }
+    // `enable secret 5 $1$…`, `username ann password 7 0822…`: how it is kept stands before it.
+    let mut words = line.split_whitespace();
+    while let Some(word) = words.next() {
+        if matches!(word, "secret" | "password" | "key")
+            && words
+                .clone()
+                .next()
+                .is_some_and(|it| it.len() == 1 && it.as_bytes()[0].is_ascii_digit())
+            && let Some(value) = words.clone().nth(1).filter(|it| it.len() >= 8)
+            && (known_format(value).is_some() || is_hex(value))
+        {
+            found.push((word, value, SecretReason::Key));
+        }
+    }
+    // A cookie in Netscape's format: host, yes or no, path, yes or no, time, name, value.
+    let cookie: Vec<&str> = line.splitn(8, '\t').collect();
+    if let [host, "TRUE" | "FALSE", path, "TRUE" | "FALSE", time, name, value] = cookie[..]
+        && host.contains('.')
+        && path.starts_with('/')
+        && time.bytes().all(|b| b.is_ascii_digit())
+        && (random(value) || tells(classify(name, Place::Json), value, true, false))
+    {
+        found.push((name, value, SecretReason::Cookie));
+    }
     if let Some(at) = line.find("uthorization \"").or_else(|| line.find("uthorization '"))
         && let Some((scheme, value)) = line[at + 14..].split_once(' ')
         && matches!(scheme, "Bearer" | "Basic" | "Token")
@@ -631,6 +669,9 @@ fn piped<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
     }
 }
 
+/// Before a name and its value, without a sign between them: in a shell, in settings of servers, in commands of programs.
+const SETTERS: &[&str] = &["set", "setenv", "SetEnv", "fastcgi_param", "scgi_param"];
+
 /// Secrets that commands take: `curl -u ann:…`, `mysql -p…`, `docker login -p …`.
 pub fn commands<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
     secured(text, found);
@@ -638,7 +679,8 @@ pub fn commands<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReas
         piped(text, found);
     }
     for line in text.split(['\n', ';', '|']) {
-        if !line.contains('-') || line.len() > LONGEST {
+        let has_words = line.contains('-') || SETTERS.iter().any(|it| line.contains(it));
+        if !has_words || line.len() > LONGEST {
             continue;
         }
         command(line, found);
@@ -659,7 +701,9 @@ fn exported<'t>(words: &[&'t str]) -> Option<(&'t str, &'t str, SecretReason)> {
 
 /// The value of an option, whatever the program: `--token …`, `--registration-token …`, `--authkey=…`.
 fn token_option<'t>(word: &'t str, next: Option<&'t str>) -> Option<&'t str> {
-    let option = word.strip_prefix("--")?;
+    // Java's have one dash: `-storepass …`.
+    let option =
+        word.strip_prefix("--").or_else(|| word.strip_prefix('-').filter(|it| it.len() >= 6))?;
     let (name, given) = option.split_once('=').map_or((option, None), |it| (it.0, Some(it.1)));
     let value = trimmed(given.or(next).unwrap_or_default());
     let is_token = matches!(classify(name, Place::Form), KeyClass::Always | KeyClass::Likely)
@@ -688,11 +732,20 @@ fn command<'t>(line: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>)
         i += 1;
         let program = word.rsplit(['/', '>', '"', '\\']).next().unwrap_or(word);
         // `set -x NAME VALUE`, `setenv NAME VALUE`
-        let exports = word == "setenv"
+        let exports = word != "set" && SETTERS.contains(&word)
             || word == "set"
                 && words.get(i).is_some_and(|it| it.starts_with('-') && it.contains('x'));
         if exports {
             found.extend(exported(&words[(i + usize::from(word == "set")).min(words.len())..]));
+            continue;
+        }
+        // `aws configure set aws_session_token VALUE`
+        if word == "set"
+            && let Some(it) = exported(&words[i..])
+            && it.0.contains(['_', '-', '.'])
+            && (random(it.1) || erratic(it.1) || looks_chosen(it.1))
+        {
+            found.push(it);
             continue;
         }
         if let Some(value) = token_option(word, words.get(i).copied()) {

@@ -94,6 +94,7 @@ const PREFIXES: &[(&str, usize, &str)] = &[
     ("Twitter bearer", 80, "AAAAAAAAAAAAAAAAAAAA"),
     ("HubSpot token", 40, "pat-na1- pat-na2- pat-eu1- pat-ap1-"),
     ("private key", 40, "LS0tLS1CRUdJTi"),
+    ("wallet key", 107, "xprv yprv zprv tprv uprv vprv Yprv Zprv"),
 ];
 
 /// Names of password hashes, as they stand before the salt.
@@ -343,6 +344,9 @@ pub fn in_text<'a>(text: &'a str, kinds: ByteKinds, mut found: impl FnMut(&'a st
         }
     }
     let mut rest = if text.len() >= 40 && kinds.any(ByteKinds::DASH) { text } else { "" };
+    if let Some(lines) = putty_private_lines(rest) {
+        found(lines, "private key");
+    }
     while let Some(at) = rest.find("-----BEGIN ") {
         let from = &rest[at..];
         let end =
@@ -353,6 +357,15 @@ pub fn in_text<'a>(text: &'a str, kinds: ByteKinds, mut found: impl FnMut(&'a st
         }
         rest = &from[end.max(11)..];
     }
+}
+
+/// The lines of the private half in a key file of PuTTY, which says before them how many they are.
+fn putty_private_lines(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("Private-Lines: ")?;
+    let (count, rest) = rest.split_once('\n')?;
+    let count: usize = count.trim().parse().ok()?;
+    let len = rest.split_inclusive('\n').take(count).map(str::len).sum();
+    Some(rest[..len].trim_end()).filter(|it| !it.is_empty())
 }
 
 /// Kinds that no credential holds.

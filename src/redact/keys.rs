@@ -7,7 +7,7 @@ use super::{
     class::{KeyClass, Place},
     domain_nouns::{is_about, is_number, is_packed, is_picture, is_pictured, is_thing},
     headers::HARMLESS_HEADERS,
-    names::{is_code, words},
+    names::{is_code, is_password_elsewhere, words},
     services::{is_led, of_service},
     vocabulary::{
         ALWAYS, ALWAYS_INSIDE, ASKS, DATA_KEYS, DATA_TOKENS, DESCRIBES, HASHED, IDENTIFIES, LIKELY,
@@ -173,6 +173,10 @@ impl<'n> Name<'n> {
         {
             return Some(KeyClass::Harmless);
         }
+        // In Italian a keyword.
+        if matches!(&*self.joined, "parolachiave" | "parolechiave") {
+            return Some(KeyClass::Harmless);
+        }
         (self.contains_any(&["secretar", "secretion", "secretive", "tokeniz"])
             || self.joined.ends_with("clid"))
         .then_some(KeyClass::Harmless)
@@ -198,6 +202,7 @@ impl<'n> Name<'n> {
         }
         if self.has(ALWAYS)
             || self.contains_any(ALWAYS_INSIDE)
+            || is_password_elsewhere(words)
             || (last == "pass" && words.len() > 1)
             || ["userpass", "usernamepass", "dbpass"].iter().any(|it| self.joined.ends_with(it))
         {

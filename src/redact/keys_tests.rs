@@ -7,7 +7,8 @@ fn names_by_what_they_say() {
     for (class, keys) in [
         (
             KeyClass::Always,
-            "password currentPassword db_pass client_secret otp SECRET new_password",
+            "password currentPassword db_pass client_secret otp SECRET new_password mot_de_passe motDePasse lösenord Lo\u{308}senord \
+             пароль новый_пароль 비밀번호 密码 パスワード كلمة_المرور mậtKhẩu şifre jelszó_újra",
         ),
         (
             KeyClass::Likely,
@@ -35,7 +36,7 @@ fn names_by_what_they_say() {
         ),
         (
             KeyClass::Silent,
-            "authors keyword keywords monkey compass zip_code keyboard title q whiskey pinned pin_x columns authority passenger",
+            "šifra парольный authors keyword keywords monkey compass zip_code keyboard title q whiskey pinned pin_x columns authority passenger",
         ),
         (
             KeyClass::Harmless,

@@ -76,7 +76,7 @@ const WORDS: &[(Sense, &str)] = &[
     ),
     (
         Sense::Code,
-        "code|codes|pin|pin-code|kod|kodu|koda|kode|koden|kodun|kodunuz|kodas|kods|kód|kódot|kódja|koodi|koodisi|koodin|código|codigo|codice|cod|codul|\
+        "code|codes|pin|pin-code|kod|kodu|kodun*|koda|kode|koden|kodun|kodunuz|kodas|kods|kód|kódot|kódja|koodi|koodisi|koodin|código|codigo|codice|cod|codul|\
         codi|kôd|код|кода|кодом|κωδικός|κωδικό|コード|代码|代碼|编码|코드|رمز|كود|کد|קוד|कोड|কোড|รหัส|mã|kodi|",
     ),
     (
@@ -171,7 +171,7 @@ const WORDS: &[(Sense, &str)] = &[
     ),
     (
         Sense::Password,
-        "password|passwords|log in as|login as|log in with|sign in as|sign in with|anmelden mit|anmelden als|pw|pwd|creds|wifi key|wi-fi key|wlan key|wpa key|network key|wifi pass|wi-fi pass|wifi|wi-fi|wlan-schlüssel|wlan-passwort|wlan|clé wifi|clave wifi|passwd|passphrase|pass phrase|login|logins|credential|credentials|passwort|kennwort|zugangsdaten|passwörter|mot de passe|identifiants|contraseña|clave de acceso|credenciales|senha|palavra-passe|\
+        "password|passwords|log in as|login as|log in with|sign in as|sign in with|anmelden mit|anmelden als|pw|pwd|creds|wifi key|wi-fi key|wlan key|wpa key|network key|wifi pass|wi-fi pass|wifi|wi-fi|wlan-schlüssel|wlan-passwort|wlan|clé wifi|clave wifi|passwd|passphrase|pass phrase|passord*|lösenord*|salasana*|adgangskode*|wachtwoord*|passwort*|kennwort*|contraseña*|hasł*|hesl*|jelsz*|lozink*|парол*|şifre*|login|logins|credential|credentials|passwort|kennwort|zugangsdaten|passwörter|mot de passe|identifiants|contraseña|clave de acceso|credenciales|senha|palavra-passe|\
         password di|parola d'ordine|credenziali|wachtwoord|lösenord|adgangskode|kodeord|passord|salasana|hasło|hasla|heslo|jelszó|jelszava|parola|parolă|lozinka|geslo|šifra|пароль|пароля|парола|κωδικός πρόσβασης|κωδικό πρόσβασης|συνθηματικό|şifre|parolası|şifresi|şifreniz|\
         密码|口令|密碼|パスワード|비밀번호|암호|كلمة المرور|كلمة السر|رمز عبور|סיסמה|הסיסמה|पासवर्ड|পাসওয়ার্ড|รหัสผ่าน|mật khẩu|kata sandi|sandi|kata laluan|token|api key|api-key|apikey|secret|secret key|access key|api-schlüssel|clé api|clave api|chave api|chave de api|chiave api|api-sleutel|klucz api|ключ api|api 密钥|apiキー|",
     ),

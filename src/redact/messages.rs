@@ -290,6 +290,7 @@ fn speaks_for<'h>(
     let mut other = false;
     // Where the code is named, in the words before and after.
     let mut named: Vec<(usize, usize)> = Vec::new();
+    let mut acts: Vec<(usize, usize)> = Vec::new();
     for hit in near.clone() {
         let ahead = hit.to <= it.from;
         let far = if ahead {
@@ -329,7 +330,10 @@ fn speaks_for<'h>(
             Sense::Use if gap.len() <= 6 && !gap.chars().any(char::is_alphanumeric) => uses = 2,
             Sense::Use if gap.len() <= 4 && !gap.is_ascii() => uses = 2,
             Sense::Keep => keeps = 2 + i32::from(ahead && links(gap)),
-            Sense::Act => act = 1,
+            Sense::Act => {
+                act = 1;
+                acts.push((hit.from, hit.to));
+            }
             Sense::Other => {
                 // `zip code`, `20 % off`; a word elsewhere in the sentence is about something else.
                 other |= !ahead && gap.len() <= 24 || ahead && gap.len() <= 16;
@@ -339,6 +343,14 @@ fn speaks_for<'h>(
     }
     if named.is_empty() && uses < 2 {
         (proof, yours) = (0, 0);
+    }
+    // "The code to sign in is 482913": what it is for stands right after the word.
+    let is_purpose = |act: &(usize, usize)| {
+        let follows = |named: &(usize, usize)| named.1 <= act.0 && act.0 - named.1 <= 16;
+        act.1 <= it.from && named.iter().any(follows)
+    };
+    if acts.iter().any(is_purpose) {
+        act = 2;
     }
     // An offer's, a place's: what stands right before the word says so.
     other |= near
@@ -536,7 +548,14 @@ fn passwords(text: &str, hits: &[WordHit], out: &mut Vec<MessageSecret>) {
             if at > FAR || word.contains("://") {
                 break;
             }
+            // "密码：…", where no blank follows the sign.
+            let after_sign = word.trim_start_matches(['：', '→']);
+            linked |= after_sign.len() < word.len();
+            let word = after_sign;
             let bare = bare(word);
+            // "user ann, password …": without a sign only what is nothing else.
+            let direct =
+                (1..=2).contains(&at) && bare.len() >= 8 && (sign_beside(bare) || random(bare));
             let quoted = word.starts_with(['"', '\'', '`', '“', '„', '«']);
             // A network's is made of words.
             let is_network = text[hit.from..hit.to].to_ascii_lowercase().starts_with(['w', 'n'])
@@ -545,7 +564,7 @@ fn passwords(text: &str, hits: &[WordHit], out: &mut Vec<MessageSecret>) {
                 && bare.bytes().any(|b| b.is_ascii_digit())
                 && bare.bytes().any(|b| b.is_ascii_alphabetic())
                 && !bare.contains(['/', '.', '@']);
-            if (linked || at <= 2 && quoted) && (looks_chosen(bare) || is_network) {
+            if (linked || direct || at <= 2 && quoted) && (looks_chosen(bare) || is_network) {
                 let from = hit.to + place(bare);
                 out.push(MessageSecret { from, to: from + bare.len(), name: "password" });
                 done = from + bare.len();
@@ -553,7 +572,9 @@ fn passwords(text: &str, hits: &[WordHit], out: &mut Vec<MessageSecret>) {
             }
             // `password=…` is read elsewhere.
             let sign = window[..at + word.len()].ends_with([':', '=', '：', '/', '→'])
-                || matches!(word, "-" | "–" | "with" | "mit" | "avec" | "con" | "com");
+                || matches!(word, "-" | "–")
+                // "Log in with …", and not "password hashing with …".
+                || at <= 2 && matches!(word, "with" | "mit" | "avec" | "con" | "com");
             linked |= sign
                 || senses(word)
                     .iter()

@@ -1,6 +1,12 @@
 //! The words of a parameter's name, also where nothing separates them.
 
-use super::{services::service, vocabulary::vocabulary, word_split::pieces};
+use std::{collections::BTreeSet, sync::LazyLock};
+
+use super::{
+    services::service,
+    vocabulary::{PASSWORDS_ELSEWHERE, vocabulary},
+    word_split::pieces,
+};
 
 /// Lower-case words of a name; digits separate and are dropped. A word that is made of known ones is taken apart, since
 /// headers and cookies come in lower case: `credentialsid`, `appointeddkey`.
@@ -57,6 +63,19 @@ fn marked(key: &str) -> Vec<String> {
         out.push(word);
     }
     out
+}
+
+/// Whether a name says password in another language than English: by one of its words, or by some that follow one another.
+pub fn is_password_elsewhere(words: &[String]) -> bool {
+    static NAMES: LazyLock<BTreeSet<String>> =
+        LazyLock::new(|| PASSWORDS_ELSEWHERE.iter().map(|it| marked(it).concat()).collect());
+    (0..words.len()).any(|from| {
+        let mut phrase = String::new();
+        words[from..].iter().take(4).any(|it| {
+            phrase.push_str(it);
+            NAMES.contains(&phrase)
+        })
+    })
 }
 
 /// Whether a name is one of codes that log in: for once, or when a device is lost. `security_code` is a share's, too, and

@@ -46,10 +46,10 @@ impl Walk<'_> {
 
     /// A name and a value that a function is given: `setItem('token', '…')`.
     fn passed_in<'t>(&mut self, text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
-        for quote in ["('", "(\"", "(`"] {
+        for quote in ["('", "(\"", "(`", "( '", "( \""] {
             for (at, _) in occurrences(text, quote) {
-                let Some((name, rest)) =
-                    literal(&text[at + 1..]).filter(|it| (1..=80).contains(&it.0.len()))
+                let Some((name, rest)) = literal(text[at + 1..].trim_start())
+                    .filter(|it| (1..=80).contains(&it.0.len()))
                 else {
                     continue;
                 };
@@ -195,6 +195,9 @@ impl Walk<'_> {
                 {
                     continue;
                 }
+                // `auth=("ann", "…")`, a pair that has a name.
+                let pair = called.strip_suffix('=').filter(|_| !given.is_empty());
+                let called = pair.unwrap_or(called).trim_end();
                 let len = called
                     .bytes()
                     .rev()

@@ -36,6 +36,18 @@ pub const ALWAYS: &[&str] = &[
     "losenord",
 ];
 
+/// Password in other languages, as names of fields have it: with accents and without, in the script of the language. Words that name
+/// other things as often are left out, such as `šifra`, which is also the number of an article.
+#[rustfmt::skip]
+pub const PASSWORDS_ELSEWHERE: &[&str] = &[
+    "mot de passe", "passord", "adgangskode", "kodeord", "lösenord", "losenord", "salasana", "lykilorð", "lykilord", "hasło", "jelszó",
+    "jelszo", "lozinka", "zaporka", "parolă", "slaptažodis", "slaptazodis", "parool", "salasõna", "şifre", "sifre", "şifresi", "fjalëkalimi",
+    "palavra passe", "palavra-passe", "contrasenya", "pasahitza", "contrasinal", "cyfrinair", "nenosiri", "wagwoord", "password di accesso",
+    "mật khẩu", "mat khau", "kata sandi", "kata laluan", "пароль", "парола", "лозинка", "συνθηματικό", "密码", "密碼", "口令", "パスワード",
+    "暗証番号", "비밀번호", "암호", "كلمة المرور", "كلمة السر", "رمز عبور", "گذرواژه", "סיסמה", "סיסמא", "पासवर्ड", "পাসওয়ার্ড", "கடவுச்சொல்", "รหัสผ่าน",
+    "գաղտնաբառ", "პაროლი", "құпия сөз",
+];
+
 pub const ALWAYS_INSIDE: &[&str] = &[
     "password",
     "passwd",
