@@ -1,7 +1,7 @@
 //! The small program in front of the whole one: what is called many times in a row, and no more.
 //!
-//! To begin the whole program takes longer than a run or a command of `browse` itself: its data is relocated page by page. The linker
-//! leaves out of the small one what is not reached from here, so nothing here may reach the daemon, the test web or the stages.
+//! The whole program takes longer to begin than a command of `browse` takes the daemon, because its data is relocated page by page. The
+//! linker leaves out of the small one what is not reached from here, so nothing here may reach the daemon or the test web.
 
 use std::{
     ffi::{OsStr, OsString},
