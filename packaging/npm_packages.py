@@ -7,7 +7,8 @@ import subprocess
 import sys
 
 out, given = pathlib.Path(sys.argv[1]), dict(it.split("=", 1) for it in sys.argv[2:])
-crate = json.loads(subprocess.check_output(["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked"]))["packages"][0]
+packages = json.loads(subprocess.check_output(["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked"]))["packages"]
+crate = next(it for it in packages if it["name"] == "commis")
 platforms = [it for it in json.load(open("packaging/platforms.json", encoding="utf-8")) if "later" not in it]
 unknown = set(given) - {it["target"] for it in platforms}
 if unknown:
