@@ -11,7 +11,8 @@ use crate::{
     support::{Home, Web, has_chromium},
 };
 
-fn said(out: &Output) -> (Option<i32>, String, String) {
+/// The exit code, stdout and stderr, with a stand-in for each number.
+fn normalize_output(out: &Output) -> (Option<i32>, String, String) {
     let text = |it: &[u8]| {
         let text = String::from_utf8_lossy(it);
         // How long a run took differs.
@@ -36,8 +37,8 @@ fn same(home: &Home, args: &[&str], code: i32) {
     whole.args(args).arg0(small.get_program());
     let mut small = small;
     let (small, whole) = (small.output().unwrap(), whole.output().unwrap());
-    assert_eq!(said(&small), said(&whole), "{args:?}");
-    assert_eq!(small.status.code(), Some(code), "{args:?}: {:?}", said(&small));
+    assert_eq!(normalize_output(&small), normalize_output(&whole), "{args:?}");
+    assert_eq!(small.status.code(), Some(code), "{args:?}: {:?}", normalize_output(&small));
 }
 
 #[test]
@@ -100,7 +101,7 @@ fn without_its_other_half_it_says_what_is_missing() {
     std::fs::copy(env!("CARGO_BIN_EXE_commis"), &alone).unwrap();
     #[expect(clippy::disallowed_methods, reason = "the tests run the program")]
     let out = Command::new(alone).arg("list").output().unwrap();
-    let (code, _, err) = said(&out);
+    let (code, _, err) = normalize_output(&out);
     assert_eq!(code, Some(3));
     assert!(err.contains("commis-core is missing") && err.contains("hint: install"), "{err}");
 }
