@@ -127,6 +127,7 @@ const SECRETS: &[Row] = &[
     ("define %t", "text", "define( 'AUTH_KEY',   '{}' );"),
     ("set %t", "text", "aws configure set aws_session_token {}"),
     ("option %t", "text", "keytool -list -storepass {}"),
+    ("with %p", "text", "You can log in as ann with {}"),
     ("direct %p", "text", "user ann, password {}, port 22"),
     ("inflected %p", "text", "Passordet ditt er {}"),
     ("inflected %p", "text", "Uusi salasanasi on {}"),

@@ -541,6 +541,7 @@ fn passwords(text: &str, hits: &[WordHit], out: &mut Vec<MessageSecret>) {
         let window = &text[hit.to..end];
         step_counter::record_bytes(window.len());
         let place = |it: &str| it.as_ptr() as usize - window.as_ptr() as usize;
+        let is_password = text[hit.from..hit.to].to_ascii_lowercase().starts_with("pass");
         // A name, a colon, somebody, a stroke.
         let mut linked = false;
         for word in window.split_whitespace() {
@@ -573,8 +574,8 @@ fn passwords(text: &str, hits: &[WordHit], out: &mut Vec<MessageSecret>) {
             // `password=…` is read elsewhere.
             let sign = window[..at + word.len()].ends_with([':', '=', '：', '/', '→'])
                 || matches!(word, "-" | "–")
-                // "Log in with …", and not "password hashing with …".
-                || at <= 2 && matches!(word, "with" | "mit" | "avec" | "con" | "com");
+                // "Log in as ann with …", and not "password hashing with …".
+                || (at <= 2 || !is_password) && matches!(word, "with" | "mit" | "avec" | "con" | "com");
             linked |= sign
                 || senses(word)
                     .iter()
