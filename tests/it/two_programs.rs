@@ -96,9 +96,10 @@ fn both_programs_say_the_same_of_a_daemon() {
 
 #[test]
 fn without_its_other_half_it_says_what_is_missing() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let alone = folder.path().join("commis");
-    std::fs::copy(env!("CARGO_BIN_EXE_commis"), &alone).unwrap();
+    // A link, not a copy: a file that another test's child inherited open for writing can't be executed.
+    std::fs::hard_link(env!("CARGO_BIN_EXE_commis"), &alone).unwrap();
     #[expect(clippy::disallowed_methods, reason = "the tests run the program")]
     let out = Command::new(alone).arg("list").output().unwrap();
     let (code, _, err) = normalize_output(&out);
