@@ -7,6 +7,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use super::{
     byte_classes::ByteKinds,
     randomness::{bits, is_hex, random, reads},
+    step_counter,
 };
 
 /// What it is, the least length of the whole, and its prefixes. What follows must not read like words.
@@ -333,8 +334,13 @@ pub fn in_text<'a>(text: &'a str, kinds: ByteKinds, mut found: impl FnMut(&'a st
         if i - start >= 15 {
             // ASCII bytes only, so these are character boundaries.
             let run = text[start..i].trim_matches(['.', '=', '/', '-']);
-            for part in
-                [Some(run), run.rsplit_once(['=', '/']).map(|it| it.1)].into_iter().flatten()
+            for part in [
+                Some(run),
+                run.rsplit_once(['=', '/']).map(|it| it.1),
+                run.split_once('.').map(|it| it.1),
+            ]
+            .into_iter()
+            .flatten()
             {
                 if let Some(what) = known_format(part) {
                     found(part, what);
@@ -343,6 +349,9 @@ pub fn in_text<'a>(text: &'a str, kinds: ByteKinds, mut found: impl FnMut(&'a st
             }
         }
     }
+    hashes_in_text(text, &mut found);
+    sessions_in_text(text, &mut found);
+    bots_in_text(text, &mut found);
     let mut rest = if text.len() >= 40 && kinds.any(ByteKinds::DASH) { text } else { "" };
     if let Some(lines) = putty_private_lines(rest) {
         found(lines, "private key");
@@ -356,6 +365,68 @@ pub fn in_text<'a>(text: &'a str, kinds: ByteKinds, mut found: impl FnMut(&'a st
             found(&from[..end], "private key");
         }
         rest = &from[end.max(11)..];
+    }
+}
+
+/// Telegram's bots, which a text names with the number before the colon.
+fn bots_in_text<'a>(text: &'a str, found: &mut impl FnMut(&'a str, &'static str)) {
+    let bytes = text.as_bytes();
+    for at in memchr::memchr_iter(b':', bytes) {
+        // Most colons have no digit before them.
+        if at < 8 || !bytes[at - 8..at].iter().all(u8::is_ascii_digit) {
+            continue;
+        }
+        let before = bytes[..at].iter().rev().take(13).take_while(|b| b.is_ascii_digit()).count();
+        let holds = |b: &u8| b.is_ascii_alphanumeric() || b"_-".contains(b);
+        let after = bytes[at + 1..].iter().take(36).take_while(|b| holds(b)).count();
+        step_counter::record_bytes(before + after);
+        if before <= 12 && after == 35 && random(&text[at + 1..at + 1 + after]) {
+            found(&text[at - before..at + 1 + after], "bot token");
+        }
+    }
+}
+
+/// Salesforce's sessions: the organization's identifier, an exclamation mark, the session.
+fn sessions_in_text<'a>(text: &'a str, found: &mut impl FnMut(&'a str, &'static str)) {
+    for at in memchr::memchr_iter(b'!', text.as_bytes()) {
+        let (front, rest) = (&text.as_bytes()[..at], &text.as_bytes()[at + 1..]);
+        let before = front.iter().rev().take(19).take_while(|b| b.is_ascii_alphanumeric()).count();
+        if !matches!(before, 15 | 18) || !front[at - before..].starts_with(b"00D") {
+            continue;
+        }
+        let holds = |b: &u8| b.is_ascii_alphanumeric() || b"._".contains(b);
+        let after = rest.iter().take(512).take_while(|b| holds(b)).count();
+        step_counter::record_bytes(after);
+        if after >= 40 {
+            found(&text[at - before..at + 1 + after], "session");
+        }
+    }
+}
+
+/// What systems keep of passwords, anywhere in a text: `ann:$6$…:19000:0:`.
+fn hashes_in_text<'a>(text: &'a str, found: &mut impl FnMut(&'a str, &'static str)) {
+    let bytes = text.as_bytes();
+    let mut done = 0;
+    for at in memchr::memchr_iter(b'$', bytes) {
+        let rest = &text[at..];
+        if at < done || !HASHES.iter().any(|it| rest.starts_with(it)) {
+            continue;
+        }
+        // A ticket holds the name of whom it is for, with a colon behind it.
+        let holds = |b: &u8| {
+            b.is_ascii_alphanumeric()
+                || b"$./+=,-_".contains(b)
+                || rest.starts_with("$krb5") && b"*@:".contains(b)
+        };
+        let len = bytes[at..].iter().take(16_384).take_while(|b| holds(b)).count();
+        step_counter::record_bytes(len);
+        done = at + len;
+        let hash = rest[..len].trim_end_matches(['.', ',', '-']);
+        if hash.matches('$').count() >= 3
+            && let Some(what) = known_format(hash)
+        {
+            found(hash, what);
+        }
     }
 }
 

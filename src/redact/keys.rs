@@ -163,6 +163,10 @@ impl<'n> Name<'n> {
             return Some(KeyClass::Always);
         }
         let session = self.has(&["session", "sess", "sid"]) || self.joined.ends_with("sessid");
+        // The half of a Vault role's login that is kept; elsewhere a name, which its value shows.
+        if matches!(&*self.joined, "secretid") {
+            return Some(KeyClass::Likely);
+        }
         if IDENTIFIES.contains(&last)
             && !(session && words.len() <= 3 && before_last != "count" && last == "id")
         {

@@ -6,12 +6,14 @@
 
 mod account_ids;
 mod announced_secrets;
+mod assignments;
 mod body;
 mod build_ids;
 mod byte_classes;
 mod cache;
 pub mod choice_spelling;
 mod class;
+mod commands;
 mod configs;
 mod dates;
 mod detector;
@@ -40,6 +42,7 @@ mod matcher;
 mod measures;
 mod message_spans;
 mod messages;
+mod named_runs;
 mod names;
 mod origins;
 mod page_blocks;

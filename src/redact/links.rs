@@ -35,7 +35,7 @@ impl Walk<'_> {
         &mut self,
         text: &str,
         marked: bool,
-        depth: u32,
+        (place, depth): (Place, u32),
         has: Triggers,
         cuts: &mut Vec<Replacement>,
     ) {
@@ -56,7 +56,7 @@ impl Walk<'_> {
                 is_to_follow(text, it, before, after, marked)
             };
             let was = std::mem::replace(&mut self.grants, grants);
-            let new = self.url(&plain, Place::Answer, depth + 1);
+            let new = self.url(&plain, place, depth + 1);
             self.grants = was;
             if let Some(new) = new {
                 let new =

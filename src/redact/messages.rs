@@ -6,6 +6,7 @@ use super::{
     dates::is_calendar_date,
     lexicon::{Sense, WordHit, senses},
     message_spans::{AsciiRun, MessageSecret, NEAR, touches},
+    named_runs,
     randomness::{bits, erratic, is_hex, natural, random},
     step_counter,
 };
@@ -44,6 +45,16 @@ pub fn find(text: &str) -> Vec<MessageSecret> {
     let mut out = if hits.is_empty() { Vec::new() } else { find_by(text, &runs, &codes, &hits) };
     if text.contains(" #") && text.contains('@') {
         bound(text, &mut out);
+    }
+    let mut behind_words = Vec::new();
+    named_runs::find(text, &runs, &mut behind_words);
+    let is_free = |it: &MessageSecret, out: &[MessageSecret]| {
+        out.iter().all(|other| other.to <= it.from || other.from >= it.to)
+    };
+    behind_words.retain(|it| is_free(it, &out));
+    if !behind_words.is_empty() {
+        out.append(&mut behind_words);
+        out.sort();
     }
     out
 }
@@ -565,7 +576,17 @@ fn passwords(text: &str, hits: &[WordHit], out: &mut Vec<MessageSecret>) {
                 && bare.bytes().any(|b| b.is_ascii_digit())
                 && bare.bytes().any(|b| b.is_ascii_alphabetic())
                 && !bare.contains(['/', '.', '@']);
-            if (linked || direct || at <= 2 && quoted) && (looks_chosen(bare) || is_network) {
+            // What is called is part of a program: `signature := encode(sum)`.
+            let is_call = word.ends_with(')')
+                && word.split_once('(').is_some_and(|(called, _)| {
+                    called.len() > 3
+                        && called.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.".contains(&b))
+                });
+            if is_call {
+                break;
+            }
+            let fits = looks_chosen(bare) || is_network;
+            if (linked || direct || at <= 2 && quoted) && fits {
                 let from = hit.to + place(bare);
                 out.push(MessageSecret { from, to: from + bare.len(), name: "password" });
                 done = from + bare.len();

@@ -9,17 +9,19 @@ use base64::{
 
 use super::{
     LITTLE,
+    assignments::assignments,
     byte_classes::ByteKinds,
     class::{KeyClass, Place, SecretReason},
-    configs,
+    commands, configs,
     detector::verdict,
     elements::each_leaf,
     encode::{decode_escapes, decode_percent, percent},
-    formats,
+    formats, identifiers,
     labels::LabelledValues,
     markup::{self, Replacement},
     messages,
-    randomness::{erratic, natural, random},
+    named_runs::is_scattered,
+    randomness::{erratic, is_uuid, natural, random},
     rules::{MAX_OPEN, Walk},
     step_counter,
     text_kind::TextKind,
@@ -163,7 +165,10 @@ impl Walk<'_> {
         let marked = kind.prose == TextKind::Markup;
         let has = Triggers::from_text(text);
         if has.any(Triggers::LINK | Triggers::ORACLE | Triggers::DATA) {
-            self.links_in(text, marked, kind.depth, has, cuts);
+            // In a file or a log an address is what a program asked for, with a key of its own.
+            let is_log = kind.lined && kind.prose == TextKind::Spoken && kind.depth == 0;
+            let place = if is_log { Place::Query } else { Place::Answer };
+            self.links_in(text, marked, (place, kind.depth), has, cuts);
         }
         if has.any(Triggers::COOKIELESS) {
             Self::cookieless_in(text, found);
@@ -184,7 +189,7 @@ impl Walk<'_> {
             for part in markup::preformatted_texts(text) {
                 if !self.json_in(text, part, kind, cuts) {
                     self.settings_in(part, kind.place, found);
-                    configs::commands(part, found);
+                    commands::find_in_commands(part, found);
                     self.escaped_in(part, found);
                 }
             }
@@ -194,7 +199,7 @@ impl Walk<'_> {
                 self.find_in_rows(text, found);
             }
             if has.any(Triggers::OPTION) {
-                configs::commands(text, found);
+                commands::find_in_commands(text, found);
             }
         }
         if bytes.any(ByteKinds::PERCENT) && kind.depth < MAX_OPEN {
@@ -353,11 +358,23 @@ impl Walk<'_> {
             if it.credential && verdict(KeyClass::Always, it.value).is_some() {
                 found.push(("password", it.value, SecretReason::Key));
             }
-            let keys = [Some(it.key), it.named].into_iter().flatten();
-            found.extend(
-                keys.filter(|key| told(key, it.value))
-                    .map(|key| (key, it.value, SecretReason::Key)),
-            );
+            for key in [Some(it.key), it.named].into_iter().flatten() {
+                if told(key, it.value) {
+                    found.push((key, it.value, SecretReason::Key));
+                } else if it.value.contains(char::is_whitespace)
+                    && matches!(rules.class(key, Place::Json), KeyClass::Always | KeyClass::Likely)
+                {
+                    // `<secret>{shop 9f0c…}</secret>`: what is no word of it.
+                    let words =
+                        it.value.split(|c: char| c.is_whitespace() || "{}()<>,;\"'".contains(c));
+                    let mixed = |it: &&str| {
+                        it.bytes().any(|b| b.is_ascii_digit()) && it.len() >= 24 && !natural(it)
+                    };
+                    let issued = words
+                        .filter(|it| it.len() >= 12 && (random(it) || erratic(it)) || mixed(it));
+                    found.extend(issued.map(|word| (key, word, SecretReason::Key)));
+                }
+            }
         });
         let mut tags = TagValues::default();
         markup::each_tag(text, |tag, attributes| {
@@ -587,6 +604,13 @@ fn attribute(text: &str) -> String {
 fn in_text(class: KeyClass, value: &str, quoted: bool, prose: TextKind) -> bool {
     let spaced = value.contains(char::is_whitespace);
     match (class, prose) {
+        (KeyClass::Perhaps, TextKind::Spoken) if !quoted => {
+            value.len() >= 24
+                && (random(value) || is_scattered(value))
+                && !(value.starts_with("//") || value.contains('@'))
+                && !is_uuid(value)
+                && !identifiers::is_public(value)
+        }
         (KeyClass::Perhaps, _) => quoted && value.len() >= 16 && !spaced && random(value),
         (_, TextKind::Code | TextKind::Markup) if quoted => {
             value.len() >= 8
@@ -621,132 +645,6 @@ pub fn auth_scheme(value: &str) -> Option<&str> {
     ) && rest.len() >= 8
         && !natural(rest))
     .then_some(rest)
-}
-
-/// How long the name of an authentication scheme is that a text begins with, with what follows up to the credential.
-fn scheme(text: &str) -> Option<usize> {
-    // No further than a scheme's name is long: this is asked at every name.
-    let letters = text.bytes().take(10).inspect(|_| step_counter::record_bytes(1));
-    let end = { letters }.position(|it| it == b' ').filter(|it| *it >= 3)?;
-    let known = ["bearer", "basic", "token", "apikey", "splunk", "negotiate"];
-    known.iter().any(|it| text[..end].eq_ignore_ascii_case(it)).then_some(end + 1)
-}
-
-/// `name = value`, `"name": "value"`, `name=value`, `name => "value"` for wanted names; also where quotes are escaped. Linear: what a wanted
-/// name holds is not looked at twice.
-fn assignments<'a>(
-    text: &'a str,
-    wanted: impl Fn(&str) -> Option<KeyClass>,
-    mut found: impl FnMut(KeyClass, &'a str, &'a str, bool),
-) {
-    let bytes = text.as_bytes();
-    let mut i = 0;
-    while let Some(found_at) = memchr::memchr2(b':', b'=', bytes.get(i..).unwrap_or_default()) {
-        step_counter::record_bytes(found_at + 1);
-        let at = i + found_at;
-        i = at + 1;
-        let mut end = at;
-        while end > 0
-            && at - end < 3
-            && matches!(bytes[end - 1], b' ' | b'"' | b'\'' | b'\\' | b']' | b'*')
-        {
-            end -= 1;
-        }
-        let mut start = end;
-        while start > 0
-            && end - start < 64
-            && (bytes[start - 1].is_ascii_alphanumeric() || matches!(bytes[start - 1], b'_' | b'-'))
-        {
-            start -= 1;
-        }
-        let Some(key) = text.get(start..end).filter(|it| it.len() >= 2) else {
-            continue;
-        };
-        let mut key = key;
-        let mut class = wanted(key);
-        // People write `API key: …`.
-        if !matches!(class, Some(KeyClass::Always | KeyClass::Likely))
-            && let Some(front) = text[..start].strip_suffix(' ')
-            && let word = front.len()
-                - front.bytes().rev().take(16).take_while(u8::is_ascii_alphabetic).count()
-            && word < front.len()
-            && let both = &text[word..end]
-            && let Some(stronger) = wanted(both)
-        {
-            (key, class) = (both, Some(stronger));
-        }
-        let Some(class) = class else { continue };
-        // `:password=>"…"`, `'password' => '…'`; in a program `password=>…` is a function, and its value has no quotes.
-        let is_arrow = bytes[at] == b'=' && bytes.get(at + 1) == Some(&b'>');
-        let mut from = at + 1 + usize::from(is_arrow);
-        // `**Password:** …`
-        let between = |b: u8| matches!(b, b' ' | b'\t' | b'\\' | b'*');
-        while from < bytes.len() && from - at < 8 && between(bytes[from]) {
-            from += 1;
-        }
-        // `Authorization: Bearer …`
-        if class != KeyClass::Perhaps
-            && let Some(after) = text.get(from..).and_then(scheme)
-        {
-            from += after;
-        }
-        let Some(&open) = bytes.get(from) else {
-            continue;
-        };
-        // `"session": {"id": "…"`: the first of what stands under it.
-        let mut open = open;
-        if open == b'{'
-            && matches!(class, KeyClass::Always | KeyClass::Likely)
-            && let Some(inner) = first_value(&text[from..])
-        {
-            from += inner;
-            open = bytes[from];
-        }
-        let quoted = matches!(open, b'"' | b'\'' | b'`');
-        if is_arrow && !quoted {
-            continue;
-        }
-        // `\"` ends where `\"` stands again, `"` may hold escapes.
-        let inside = bytes[from - 1] == b'\\';
-        let from = from + usize::from(quoted);
-        let mut escaped = false;
-        let until = bytes[from..]
-            .iter()
-            .take(8192)
-            .position(|b| {
-                if quoted {
-                    let ends =
-                        !escaped && *b == open || matches!(b, b'\n') || inside && *b == b'\\';
-                    escaped = !escaped && *b == b'\\';
-                    ends
-                } else {
-                    b.is_ascii_whitespace() || b"\"'`,;&<>(){}[]".contains(b)
-                }
-            })
-            .map_or_else(|| boundary(text, from + 8192), |n| from + n);
-        step_counter::record_bytes(until - from);
-        if let Some(value) = text.get(from..until)
-            && value.len() >= 4
-        {
-            found(class, key, value, quoted);
-            i = until.max(i);
-        }
-    }
-}
-
-/// Where the value of an object's first field begins, if that says no more than that it is one: `{id: "…"`.
-fn first_value(text: &str) -> Option<usize> {
-    let head = text.get(1..48.min(text.len())).unwrap_or("");
-    let (name, rest) = head.split_once(':')?;
-    let named = ["id", "value", "token", "key", "raw", "secret"]
-        .contains(&name.trim().trim_matches(['"', '\'']));
-    let at = 1 + head.len() - rest.trim_start().len();
-    (named && rest.trim_start().starts_with(['"', '\''])).then_some(at)
-}
-
-/// The last end of a character up to there.
-fn boundary(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0)
 }
 
 /// Base64 of readable text: whatever it is, it can be looked into.

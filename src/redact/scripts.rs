@@ -9,7 +9,7 @@ use super::{
     detector::verdict,
     markup::Replacement,
     messages::looks_chosen,
-    randomness::{erratic, random},
+    randomness::{erratic, natural, random},
     rules::Walk,
     scan::{TextContext, cut},
     step_counter,
@@ -207,7 +207,12 @@ impl Walk<'_> {
                 let name = &called[called.len() - len..];
                 let class = self.rules.class(name, Place::Json);
                 if matches!(class, KeyClass::Always | KeyClass::Likely)
-                    && (random(value) || erratic(value) || looks_chosen(value))
+                    && (random(value)
+                        || erratic(value)
+                        || looks_chosen(value)
+                        || value.len() >= 12
+                            && !natural(value)
+                            && value.bytes().all(|b| b.is_ascii_alphanumeric()))
                     && tells(class, value, true, false)
                 {
                     found.push((name, value, SecretReason::Key));

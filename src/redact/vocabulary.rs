@@ -93,6 +93,7 @@ pub const LIKELY: &[&str] = &[
     "samlresponse",
     "nonce",
     "wpnonce",
+    "crumb",
     "authorization",
     "hmac",
     "sig",
