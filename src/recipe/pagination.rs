@@ -117,6 +117,15 @@ impl PageInfoReader {
         self.infer_from_size(items, Length::from_counts(items, total, next))
     }
 
+    /// Whether a page says that there is nothing, in the line in which the site states its totals. A line with one word beside
+    /// the number, such as "0 items", may be that of a cart.
+    pub fn states_none(&self, page: &Html, url: &str) -> bool {
+        let Some(line) = self.line.as_ref().filter(|it| it.count_words() > 1) else { return false };
+        let lines = lines_without_items(page, None);
+        let totals: Vec<u64> = lines.iter().filter_map(|it| line.total(it)).collect();
+        !totals.is_empty() && totals.iter().all(|it| *it == 0) && !has_next_page(page, url, 0)
+    }
+
     fn infer_from_size(&self, items: u64, found: Length) -> Length {
         match (found.complete, self.page_size) {
             (None, Some(size)) if items >= size => Length { complete: Some(false), ..found },
@@ -494,6 +503,10 @@ impl TotalLine {
         let (before, after) = text.split_once(TOTAL).unwrap_or((text, ""));
         let words = |it: &str| it.split_whitespace().map(str::to_owned).collect();
         Self { before: words(before), after: words(after) }
+    }
+
+    fn count_words(&self) -> usize {
+        self.before.iter().chain(&self.after).filter(|it| *it != NUMBER).count()
     }
 
     /// The total of a line that states it beside the count of items, with half of these words: "10 of exactly 33" and "10 of

@@ -195,8 +195,8 @@ impl Extractor {
     /// Fails with `PARSE_ERROR` when the body is not what the recipe says, with `RESPONSE_TOO_LARGE` when `extract` or the
     /// selectors repeat parts of it until they are four times what an answer may weigh, and `EXTRACT_EMPTY` when nothing matches: a `null`
     /// result, nothing but nulls, a required path that is missing, fewer than `min_items`. An empty list is an answer; only
-    /// for HTML, where "no results" and "another layout" look the same, it must be allowed by `min_items: 0`, or be like the
-    /// page in `empty`.
+    /// for HTML, where "no results" and "another layout" look the same, it must be allowed by `min_items: 0`, be like the page
+    /// in `empty`, or be stated by the page in the line in which it gave its totals when the recipe was learned.
     pub fn apply(&self, answer: HttpAnswer<'_>) -> Result<Extraction> {
         self.read(answer, false)
     }
@@ -237,7 +237,17 @@ impl Extractor {
             (ResponseType::Text, _) => return self.check_data(self.text(answer)?, None),
             (ResponseType::Html, Some(reader)) => {
                 let page = parse_html(body)?;
-                let mut out = self.check_data(self.items(&page, reader)?, None)?;
+                let items = self.items(&page, reader).or_else(|err| {
+                    let states_none = err.code() == Code::ExtractEmpty
+                        && !self.single
+                        && self.min_items.is_none()
+                        && self.page_info.states_none(&page, answer.url);
+                    if states_none { Ok(Value::Array(Vec::new())) } else { Err(err) }
+                })?;
+                let mut out = self.check_data(items, None)?;
+                if out.items == Some(0) && self.min_items.is_none() && self.empty.is_none() {
+                    out.length = Length { total: Some(0), complete: Some(true) };
+                }
                 if let Some(items) = out.items.filter(|it| *it > 0) {
                     out.length = self.page_info.read_page(&page, answer.url, items);
                 }
@@ -530,7 +540,7 @@ fn has_path(value: &Document<'_>, steps: &[PathStep]) -> bool {
 
 fn empty_error(message: String) -> Error {
     Error::new(Code::ExtractEmpty, message)
-        .hint("the site may have changed; learn the recipe again")
+        .hint("there may be nothing for these values, or the site changed: `commis check` runs the recipe's own example")
 }
 
 /// What the shape of an answer is compared by, sorted: typed paths of the data, or for HTML items what

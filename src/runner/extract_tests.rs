@@ -196,3 +196,34 @@ fn framed_json() {
     check("lines", "", "[]");
     check("lines", "{\"t\":1}\n<html>", "PARSE_ERROR");
 }
+
+/// A page without items is an answer where it says so in the line that gave the totals before.
+#[test]
+fn a_page_that_states_that_there_is_nothing() {
+    let line = "{total} rows where kind";
+    let of = |line: &str, more: Value, body: &str| {
+        let mut it = json!({"type": "html", "html": {"items": "li", "fields": {"name": "b"}},
+            "page_info": {"line": line, "page_size": 100}});
+        it.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        extract(&spec(it), HttpAnswer::from_body("text/html", body.as_bytes()))
+            .map(|it| (it.data.to_string(), it.length.total, it.length.complete))
+            .map_err(|err| err.code())
+    };
+    let none = Ok(("[]".to_owned(), Some(0), Some(true)));
+    let empty = Err(Code::ExtractEmpty);
+    let plain = json!({});
+    let head = "<h3>0 rows\n where kind = nothing</h3>";
+    assert_eq!(of(line, plain.clone(), head), none);
+    // It says that there are some, says nothing, says both, or has more to show.
+    for body in [
+        "<h3>161 rows where kind = red</h3>",
+        "<h3>Nothing here</h3>",
+        "<h3>0 rows where kind = a</h3><h3>7 rows where kind = b</h3>",
+        "<h3>0 rows where kind = a</h3><a rel=next href='/?page=2'>next</a>",
+    ] {
+        assert_eq!(of(line, plain.clone(), body), empty, "{body}");
+    }
+    // One word is said of other things, too; and where a recipe wants items, it gets them or fails.
+    assert_eq!(of("{total} items", plain, "<p>0 items in your cart</p>"), empty);
+    assert_eq!(of(line, json!({"min_items": 1}), head), empty);
+}
