@@ -191,12 +191,17 @@ def compiled(table, source, folder):
     """TypeScript, strictly, as JavaScript."""
     out = folder / "js"
     shutil.rmtree(out, ignore_errors=True)
+    # Where the selector library is found.
+    packages = folder / "node_modules"
+    if not packages.exists():
+        packages.symlink_to(TOOLS / "node_modules")
     project = folder / "tsconfig.json"
     project.write_text(json.dumps({
         # fetch is of lib.dom; no types of Node's.
         "compilerOptions": {
             "strict": True, "noUncheckedIndexedAccess": True, "exactOptionalPropertyTypes": True, "target": "es2022",
-            "module": "es2022", "lib": ["es2022", "dom"], "types": [], "outDir": str(out),
+            "module": "es2022", "moduleResolution": "bundler", "lib": ["es2022", "dom"], "types": [], "outDir": str(out),
+            "skipLibCheck": True,
         },
         "files": [str(source)],
     }))

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::{
-    escaping,
+    escaping, page,
     refusal::{Refusal, RefusalCode},
-    resolved_request::{Body, RequestParts, answer_reason, commis_only_reason, page_reason},
+    resolved_request::{Body, RequestParts, answer_reason, commis_only_reason},
 };
 use commis_recipe::{
     model::{Auth, AuthKind, Pair, ParamType, Parameter, Recipe},
@@ -45,13 +45,34 @@ pub struct Function<'a> {
 /// Why no client can be written.
 pub fn obstacle(recipe: &Recipe, asked: &RequestParts<'_>) -> Option<Refusal> {
     let key_and_slot = recipe.auth.is_some() && !asked.slots.is_empty();
-    let why = commis_only_reason(recipe).or_else(|| page_reason(recipe));
+    let why = commis_only_reason(recipe).or_else(|| page::obstacle(recipe));
     why.or_else(|| answer_reason(recipe)).or_else(|| {
         key_and_slot.then(|| {
             let why = "it needs a key and a value of an earlier answer, both at once";
             Refusal::new(RefusalCode::UnsendableRequest, why)
         })
     })
+}
+
+/// A value of JSON as that language writes it.
+pub fn literal(language: &Language, value: &Value) -> String {
+    match value {
+        Value::Null => language.null.to_owned(),
+        Value::Bool(true) => language.yes.to_owned(),
+        Value::Bool(false) => language.no.to_owned(),
+        Value::Number(it) => it.to_string(),
+        Value::String(it) => (language.string)(it),
+        Value::Array(all) => {
+            let all: Vec<String> = all.iter().map(|it| literal(language, it)).collect();
+            format!("[{}]", all.join(", "))
+        }
+        Value::Object(all) => {
+            let one = |(name, it): (&String, &Value)| {
+                format!("{}: {}", (language.string)(name), literal(language, it))
+            };
+            format!("{{{}}}", all.iter().map(one).collect::<Vec<_>>().join(", "))
+        }
+    }
 }
 
 /// A name that is none of `taken`, and is now.

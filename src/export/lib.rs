@@ -17,6 +17,7 @@ mod hurl_steps;
 mod hurl_syntax;
 pub mod import;
 mod openapi;
+mod page;
 mod postman;
 mod python;
 mod refusal;

@@ -1,5 +1,5 @@
 //! One Python file: a typed function for each recipe, with nothing but the standard library and, where data is taken out of an
-//! answer, jmespath.
+//! answer, jmespath, or out of a page, Beautiful Soup with html5lib, which builds the tree that browsers build.
 
 use std::fmt::Write as _;
 
@@ -9,10 +9,10 @@ use super::{
     ExportOutput,
     chain::{Requests, step_recipes},
     client::{
-        Function, Language, choices, has_filtered_condition, has_filters, key_place,
+        Function, Language, choices, has_filtered_condition, has_filters, key_place, literal,
         take_free_name, type_name, types,
     },
-    escaping, identifier, proof_line, task,
+    escaping, identifier, page, proof_line, task,
 };
 use commis_base::error::Result;
 use commis_recipe::{
@@ -46,6 +46,7 @@ static LANGUAGE: Language = Language {
         "async",
         "await",
         "base64",
+        "bs4",
         "break",
         "class",
         "continue",
@@ -66,6 +67,7 @@ static LANGUAGE: Language = Language {
         "in",
         "int",
         "is",
+        "itertools",
         "jmespath",
         "json",
         "lambda",
@@ -78,12 +80,14 @@ static LANGUAGE: Language = Language {
         "raise",
         "re",
         "return",
+        "soupsieve",
         "str",
         "bool",
         "try",
         "typing",
         "unicodedata",
         "urllib",
+        "warnings",
         "while",
         "with",
         "yield",
@@ -94,6 +98,7 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
     let mut taken: Vec<String> = LANGUAGE.reserved.iter().map(|it| (*it).to_owned()).collect();
     let (mut types, mut functions) = (String::new(), String::new());
     let (mut filters, mut expressions, mut basic, mut chains) = (false, false, false, false);
+    let mut pages = false;
     for recipe in recipes {
         let steps = step_recipes(recipe);
         let all = Requests::new(recipe, &steps, &LANGUAGE)?;
@@ -115,6 +120,7 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
         expressions |=
             all.has_expressions() || slots.iter().flat_map(|it| &it.1).any(|it| of_slot(it));
         chains |= recipe.chain.is_some();
+        pages |= page::reads_page(steps.iter().chain([recipe]));
         basic |= recipe.auth.as_ref().is_some_and(|it| it.kind == AuthKind::Basic);
     }
     if functions.is_empty() {
@@ -127,14 +133,16 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
         .to_owned();
     for (module, is_used) in [
         ("base64", basic || filters),
-        ("datetime", filters),
+        ("datetime", filters || pages),
+        ("itertools", pages),
         ("json", true),
         ("os", functions.contains("os.environ")),
-        ("re", filters),
+        ("re", filters || pages),
         ("typing", true),
         ("unicodedata", filters),
         ("urllib.parse", true),
         ("urllib.request", true),
+        ("warnings", pages),
     ] {
         if is_used {
             let _ = writeln!(file, "import {module}");
@@ -143,8 +151,15 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
     if chains {
         file.push_str("import time as _time\n");
     }
+    if expressions || pages {
+        file.push('\n');
+    }
+    if pages {
+        // With `pip install beautifulsoup4 html5lib`.
+        file.push_str("import bs4\nimport soupsieve\n");
+    }
     if expressions {
-        file.push_str("\nimport jmespath\n");
+        file.push_str("import jmespath\n");
     }
     file.push('\n');
     file.push_str(&types);
@@ -158,6 +173,10 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
     if filters {
         file.push_str("\n\n");
         file.push_str(include_str!("runtime/filters.py"));
+    }
+    if pages {
+        file.push_str("\n\n");
+        file.push_str(include_str!("runtime/html.py"));
     }
     out.push(FILE.to_owned(), file);
     Ok(())
@@ -415,11 +434,16 @@ fn read(recipe: &Recipe) -> String {
             )
         });
     }
+    if let Some(spec) = page::spec(recipe) {
+        return format!("_items_of(_answer, {})", literal(&LANGUAGE, &spec));
+    }
     let framing = response.framing.and_then(|it| serde_json::to_value(it).ok());
     let framing = framing.as_ref().and_then(Value::as_str);
-    let json = framing.map_or("_json(_answer)".to_owned(), |it| {
-        format!("_json(_answer, {})", escaping::quote_python(it))
-    });
+    let json = match (&response.embedded, framing) {
+        (Some(css), _) => format!("_script(_answer, {})", escaping::quote_python(css)),
+        (None, Some(it)) => format!("_json(_answer, {})", escaping::quote_python(it)),
+        (None, None) => "_json(_answer)".to_owned(),
+    };
     response.extract.as_ref().map_or_else(
         || json.clone(),
         |it| format!("jmespath.search({}, {json})", escaping::quote_python(it)),

@@ -169,17 +169,6 @@ pub fn answer_reason(recipe: &Recipe) -> Option<Refusal> {
     })
 }
 
-/// Why code that has no selectors cannot read the answer.
-pub fn page_reason(recipe: &Recipe) -> Option<Refusal> {
-    let response = &recipe.response;
-    (response.kind == ResponseType::Html).then(|| {
-        Refusal::new(
-            RefusalCode::UnreadableAnswer,
-            "its answer is a page, which takes a selector library to read; curl, hurl and openapi ask for it",
-        )
-    })
-}
-
 /// Values for where a form holds values: given ones, else the first examples. The error names what has none.
 pub fn sample(
     recipe: &Recipe,

@@ -81,6 +81,26 @@ fn page() -> Recipe {
     )
 }
 
+/// A page's items with all that fields can say, but for labels.
+fn table() -> Recipe {
+    recipe(
+        "shop-table",
+        Q,
+        "method: GET, url: 'https://shop.test/t', query: [{name: q, value: '{q}'}]",
+        "{type: html, min_items: 0, html: {items: tr, run: true, group: h2, fields: {name: ':column(\"Lamp \\\"name\\\"\")', \
+         link: 'td > a:nth-match(2)@href', tags: 'b[]', price: ':column(3)', it: ''}, \
+         types: {price: {money: {decimal: comma}}}}}",
+        "",
+    )
+}
+
+fn labelled() -> Recipe {
+    let mut out = page();
+    let fields = &mut out.response.html.as_mut().unwrap().fields;
+    fields.insert("built".to_owned(), ":labelled(\"Built\")".to_owned());
+    out
+}
+
 /// Steps: a crew by its name, a job that is waited for, and one call for each of its parts.
 const STEPS: &str = "version: 2
 name: shop-steps
@@ -179,7 +199,8 @@ fn what_a_form_cannot_hold_is_told_by_name() {
     for form in [ExportFormat::Python, ExportFormat::Typescript] {
         check(form, cookie(), "browser's session");
         check(form, chained(), "");
-        check(form, page(), "its answer is a page");
+        check(form, page(), "");
+        check(form, labelled(), "told by the label beside it");
         let mut both = chained();
         both.auth = keyed("type: bearer").auth;
         check(form, both, "both at once");
@@ -472,12 +493,59 @@ fn steps_that_code_cannot_hold_are_refused() {
         check(form, "type: json, extract: parts", script, "JSON in a form");
         let header = "type: text, header: x-parts";
         check(form, "type: json, extract: shops", header, "a header of an answer");
-        let page = "type: html, html: {items: li, fields: {id: a}}";
-        check(form, "type: json, extract: parts", page, "a page");
+        let page = "type: html, html: {items: li, fields: {id: ':labelled(\"No\")'}}";
+        check(form, "type: json, extract: parts", page, "told by the label");
         let key = "steps:\n- name: shops";
         let keyed = "auth: {type: bearer, env: SHOP_KEY}\nsteps:\n- name: shops";
         check(form, key, keyed, "a key");
     }
+}
+
+#[test]
+fn pages_are_read_by_a_selector_library() {
+    let python = one(ExportFormat::Python, table());
+    let spec = r#"_items_of(_answer, {"items": "tr", "fields": [["it", None, None, 1, None], ["link", None, "td > a", 2, "href"], ["name", "Lamp \"name\"", None, 1, None], ["price", 2, None, 1, None], ["tags", None, "b", None, None]], "run": True, "group": "h2", "least": 0, "types": {"price": {"money": {"decimal": "comma"}}}})"#;
+    assert!(python.contains(spec), "{python}");
+    assert!(python.contains("\nimport bs4\nimport soupsieve\n"), "{python}");
+    let script = one(ExportFormat::Typescript, table());
+    assert!(script.contains("import * as cheerio from \"cheerio\";"), "{script}");
+    assert!(script.contains(r#"["tags", null, "b", null, null]"#), "{script}");
+    // What has no page needs none of it.
+    for form in [ExportFormat::Python, ExportFormat::Typescript] {
+        let text = one(form, search());
+        assert!(!text.contains("bs4") && !text.contains("cheerio"), "{text}");
+    }
+    let mut embedded = page();
+    embedded.response.html = None;
+    embedded.response.embedded = Some("script#data".to_owned());
+    embedded.response.extract = Some("hits".to_owned());
+    let text = one(ExportFormat::Python, embedded.clone());
+    assert!(
+        text.contains("jmespath.search(\"hits\", _script(_answer, \"script#data\"))"),
+        "{text}"
+    );
+    embedded.response.variable = Some("state".to_owned());
+    let why = exported(ExportFormat::Python, &[embedded]).refused.remove(0).why;
+    assert!(why.contains("a script of a page assigns"), "{why}");
+}
+
+/// Of two functions of one name the second would be called for both.
+#[test]
+fn each_name_of_the_runtimes_stands_once() {
+    let python = [
+        include_str!("runtime/client.py"),
+        include_str!("runtime/chain.py"),
+        include_str!("runtime/filters.py"),
+        include_str!("runtime/html.py"),
+    ];
+    let names: Vec<&str> = python
+        .iter()
+        .flat_map(|it| it.lines())
+        .filter_map(|it| it.strip_prefix("def ").or_else(|| it.strip_prefix("class ")))
+        .filter_map(|it| it.split(['(', ':']).next())
+        .collect();
+    let once: std::collections::BTreeSet<&&str> = names.iter().collect();
+    assert_eq!(names.len(), once.len(), "{names:?}");
 }
 
 #[test]

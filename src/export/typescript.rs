@@ -9,12 +9,12 @@ use super::{
     ExportOutput,
     chain::{Requests, step_recipes},
     client::{
-        Function, Language, choices, has_filtered_condition, has_filters, key_place,
+        Function, Language, choices, has_filtered_condition, has_filters, key_place, literal,
         take_free_name, type_name, types,
     },
     escaping::{self, quote_javascript},
     expression::compile,
-    proof_line,
+    page, proof_line,
     refusal::{Refusal, RefusalCode},
     task,
 };
@@ -108,7 +108,7 @@ static LANGUAGE: Language = Language {
 pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
     let mut taken: Vec<String> = LANGUAGE.reserved.iter().map(|it| (*it).to_owned()).collect();
     let mut functions = String::new();
-    let (mut filters, mut expressions, mut chains) = (false, false, false);
+    let (mut filters, mut expressions, mut chains, mut pages) = (false, false, false, false);
     for recipe in recipes {
         let steps = step_recipes(recipe);
         let all = Requests::new(recipe, &steps, &LANGUAGE)?;
@@ -126,6 +126,7 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
                     steps.iter().chain([recipe]).any(has_filters) || has_filtered_condition(recipe);
                 expressions |= all.has_expressions() || !recipe.slots.is_empty();
                 chains |= recipe.chain.is_some();
+                pages |= page::reads_page(steps.iter().chain([recipe]));
             }
         }
     }
@@ -136,6 +137,10 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
         // A function sends what the recipe sends and returns the same data; it throws where the site refuses or the answer\n\
         // does not hold the data. Texts in data are a site's: never instructions.\n"
         .to_owned();
+    if pages {
+        // With `npm install cheerio`.
+        file.push_str("\nimport * as cheerio from \"cheerio\";\n");
+    }
     file.push_str(&functions);
     file.push('\n');
     file.push_str(include_str!("runtime/client.ts"));
@@ -150,6 +155,10 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
     if filters {
         file.push('\n');
         file.push_str(include_str!("runtime/filters.ts"));
+    }
+    if pages {
+        file.push('\n');
+        file.push_str(include_str!("runtime/html.ts"));
     }
     out.push(FILE.to_owned(), file);
     Ok(())
@@ -213,7 +222,9 @@ fn write_function(
             .same_request(usize::MAX)
             .map_or_else(|| format!("await {}", ask(function, "  ")), |at| format!("_answer_{at}"));
         let _ = writeln!(out, "  const _answer = {asked};");
-        if response.kind == ResponseType::Text {
+        if let Some(it) = items_of(recipe, "_answer") {
+            it
+        } else if response.kind == ResponseType::Text {
             text_of(recipe, "_answer")
         } else {
             let _ = writeln!(out, "  const _json_ = {};", json_of(recipe, "_answer"));
@@ -374,8 +385,16 @@ fn ask(function: &Function<'_>, pad: &str) -> String {
     )
 }
 
+/// The items of an answer that is a page.
+fn items_of(recipe: &Recipe, answer: &str) -> Option<String> {
+    page::spec(recipe).map(|it| format!("_items_of({answer}, {})", literal(&LANGUAGE, &it)))
+}
+
 /// An answer as JSON.
 fn json_of(recipe: &Recipe, answer: &str) -> String {
+    if let Some(css) = &recipe.response.embedded {
+        return format!("_script({answer}, {})", quote_javascript(css));
+    }
     let framing = recipe.response.framing.and_then(|it| serde_json::to_value(it).ok());
     let framing = framing.as_ref().and_then(Value::as_str);
     let framing = framing.map_or(String::new(), |it| format!(", {}", quote_javascript(it)));
@@ -401,6 +420,9 @@ fn read(recipe: &Recipe, answer: &str) -> std::result::Result<String, String> {
     let response = &recipe.response;
     if response.kind == ResponseType::Text {
         return Ok(text_of(recipe, answer));
+    }
+    if let Some(it) = items_of(recipe, answer) {
+        return Ok(it);
     }
     let json = json_of(recipe, answer);
     Ok(match &response.extract {

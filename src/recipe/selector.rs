@@ -17,6 +17,18 @@ pub struct Field {
     pub attribute: Option<String>,
 }
 
+/// What one field takes from an item, with the CSS as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldText<'a> {
+    pub place: FieldSource,
+    /// `None`: the place itself.
+    pub css: Option<&'a str>,
+    /// Which of the elements that match, from 1; `None`: all of them, as a list.
+    pub nth: Option<usize>,
+    /// `None`: the text.
+    pub attribute: Option<String>,
+}
+
 /// Where in an item a field is looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FieldSource {
@@ -47,6 +59,13 @@ pub fn compile(text: &str) -> Result<Selector> {
 /// `:labelled("Label")` for what stands beside a label; after the CSS `:nth-match(2)` for the second element that matches, or
 /// `[]` for all of them. Fails with `RECIPE_INVALID`.
 pub fn compile_field(text: &str) -> Result<Field> {
+    let FieldText { place, css, nth, attribute } = split_field(text)?;
+    let selector = css.map(compile).transpose()?;
+    Ok(Field { place, selector, nth, attribute })
+}
+
+/// A field in its parts, as [`compile_field`] reads it, with its CSS as text. Fails with `RECIPE_INVALID`.
+pub fn split_field(text: &str) -> Result<FieldText<'_>> {
     let (place, rest) = parse_source(text)?;
     let (css, attribute) = match rest.rsplit_once('@') {
         Some((css, name)) if is_attribute(name) => (css, Some(name.to_ascii_lowercase())),
@@ -63,9 +82,8 @@ pub fn compile_field(text: &str) -> Result<Field> {
             None => (css, Some(1)),
         },
     };
-    let css = css.trim();
-    let selector = if css.is_empty() { None } else { Some(compile(css)?) };
-    Ok(Field { place, selector, nth, attribute })
+    let css = Some(css.trim()).filter(|it| !it.is_empty());
+    Ok(FieldText { place, css, nth, attribute })
 }
 
 /// What stands before the CSS, and the rest.

@@ -283,12 +283,16 @@ impl MapContext {
             stop = why.map(|it| (Code::RecipeNotVerified, it));
         }
         let result = match ended {
-            Ok(it) if it.success => Ok(MappedData {
-                data: it.data,
-                complete: it.complete.filter(|it| !it),
-                total: it.total.filter(|_| it.complete == Some(false)),
-                warnings: it.warnings,
-            }),
+            Ok(mut it) if it.success => {
+                // Texts of a page have what they are beside them, as in a run.
+                it.warnings.extend(self.recipe.response.add_values(&mut it.data));
+                Ok(MappedData {
+                    data: it.data,
+                    complete: it.complete.filter(|it| !it),
+                    total: it.total.filter(|_| it.complete == Some(false)),
+                    warnings: it.warnings,
+                })
+            }
             Ok(it) => Err(LineError {
                 code: it.error_code.unwrap_or(Code::Internal.as_str()),
                 message: commis_redact::message(it.error.as_deref().unwrap_or_default()),

@@ -26,7 +26,18 @@ def _ask(method, url, query, headers, body, hosts, key=None):
     request = urllib.request.Request(url + ("?" + text if text else ""), body, headers, method=method)
     opener = urllib.request.build_opener(_Redirects(hosts, key is not None))
     with opener.open(request, timeout=30) as answer:
-        return answer.read().decode("utf-8-sig")
+        return _decoded(answer.read(), answer.headers.get_content_charset(), answer.headers.get_content_type())
+
+
+def _decoded(data, charset, kind):
+    head = data[:1024].lower()
+    if charset is None and "html" in kind and b"charset=" in head:
+        charset = head.split(b"charset=", 1)[1].strip(b"\"' ").split(b'"')[0].split(b"'")[0].split(b">")[0].strip(b"/ ").decode("ascii", "replace")
+    try:
+        text = data.decode(charset or "utf-8", "replace")
+    except LookupError:
+        text = data.decode("utf-8", "replace")
+    return text.removeprefix("\ufeff")
 
 
 def _query(pairs):

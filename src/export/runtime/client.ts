@@ -20,7 +20,18 @@ async function _ask(
     throw new Error("the site led to a host that the recipe does not name");
   }
   if (!answer.ok) throw Object.assign(new Error(`the site answered ${answer.status}`), { status: answer.status });
-  return await answer.text();
+  return _decoded(await answer.arrayBuffer(), answer.headers.get("content-type") ?? "");
+}
+
+function _decoded(data: ArrayBuffer, kind: string): string {
+  const read = (charset: string) => new TextDecoder(charset).decode(data);
+  const head = /html/.test(kind) ? new TextDecoder("latin1").decode(data.slice(0, 1024)) : "";
+  const charset = /charset=["' ]*([\w-]+)/i.exec(kind) ?? /charset=["' ]*([\w-]+)/i.exec(head);
+  try {
+    return read(charset?.[1] ?? "utf-8");
+  } catch {
+    return read("utf-8");
+  }
 }
 
 function _query(pairs: Pair[]): string {
