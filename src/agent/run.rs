@@ -242,7 +242,7 @@ impl AgentRun {
         }
         let open = TaskPolicy::opens(&self.goal.url);
         let did = with.driver.act(&open, &self.goal.url).await?;
-        self.log.push(open.describe());
+        self.log.push(describe_redacted(&open));
         (with.tell)(RunEvent::Did { turn: 0, text: did.text, failed: false });
         self.view = with.driver.snapshot().await?;
         self.record_page();
@@ -385,7 +385,11 @@ impl AgentRun {
 
     async fn step(&mut self, act: Action, with: &mut RunContext<'_>) -> Result<StepOutcome> {
         let turn = self.usage.turns;
-        (with.tell)(RunEvent::Act { turn, act: act.describe(), page: self.view.url.clone() });
+        (with.tell)(RunEvent::Act {
+            turn,
+            act: describe_redacted(&act),
+            page: commis_redact::message(&self.view.url),
+        });
         if act.describe().contains(&self.canary)
             || act.arguments.values().any(|it| it.to_string().contains(&self.canary))
         {
@@ -480,7 +484,7 @@ impl AgentRun {
         if !self.limits.no_checkpoints
             && self.playbook().is_some_and(|it| it.stops(&act, &self.view).is_some())
         {
-            let text = format!("about to {:?}", act.describe());
+            let text = format!("about to {:?}", describe_redacted(&act));
             if let StepOutcome::End(it) = self.ask_human(PromptKind::Checkpoint, text, with).await?
             {
                 return Ok(StepOutcome::End(it));
@@ -493,7 +497,8 @@ impl AgentRun {
         if act.name != "wait"
             && let Some(times) = self.repeats(&act, with.driver).await?
         {
-            let detail = format!("{} was done {times} times on the same page", act.describe());
+            let detail =
+                format!("{} was done {times} times on the same page", describe_redacted(&act));
             return Ok(StepOutcome::End(RunOutcome::Stopped { reason: "loop_detected", detail }));
         }
         // Whatever it says is a page's as much as ours.
@@ -508,19 +513,20 @@ impl AgentRun {
                 (history::escape_markers(&said.content), held, false)
             }
             Err(err) if matches!(err.code().class(), Class::Task | Class::Usage) => {
-                (history::escape_markers(&error_message(&err)), Vec::new(), true)
+                let why = commis_redact::message(&error_message(&err));
+                (history::escape_markers(&why), Vec::new(), true)
             }
             Err(err) => return Err(err),
         };
         self.log.push(if has_failed {
-            format!("{} (failed)", act.describe())
+            format!("{} (failed)", describe_redacted(&act))
         } else {
-            act.describe()
+            describe_redacted(&act)
         });
         (with.tell)(RunEvent::Did { turn, text: short(&text), failed: has_failed });
         if !held.is_empty() {
             for it in &held {
-                let request = format!("{} {}", it.method, it.url);
+                let request = commis_redact::message(&format!("{} {}", it.method, it.url));
                 (with.tell)(RunEvent::Held { turn, request, why: it.why.clone() });
             }
             return Ok(StepOutcome::End(RunOutcome::Held(held)));
@@ -592,6 +598,11 @@ fn failure_message(message: &str) -> String {
 fn error_message(err: &Error) -> String {
     let hint = err.hint_text().map(|it| format!(" ({it})")).unwrap_or_default();
     failure_message(&format!("{err}{hint}"))
+}
+
+/// An action for whoever follows the run or reads of it later: an address that a model opens may hold a credential.
+fn describe_redacted(act: &Action) -> String {
+    commis_redact::message(&act.describe())
 }
 
 fn short(text: &str) -> String {

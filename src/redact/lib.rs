@@ -334,7 +334,12 @@ fn assemble(
         page: FinalPage {
             url: address(&mut walk, &raw.page.url),
             title: cut(&spoken(&mut walk, &raw.page.title), 1024).to_owned(),
-            visible_text: cut(&spoken(&mut walk, &raw.page.visible_text), MAX_VISIBLE).to_owned(),
+            visible_text: cut(
+                &shown_text(&mut walk, &raw.page.visible_text)
+                    .unwrap_or_else(|| raw.page.visible_text.clone()),
+                MAX_VISIBLE,
+            )
+            .to_owned(),
             has_password_field: raw.page.has_password_field,
             next: page_blocks::next(&raw.page),
             shown: page_blocks::redact_blocks(shown, &mut walk),
@@ -542,17 +547,23 @@ fn learn(
     for it in [&raw.url, &raw.page.url].into_iter().chain(raw.blocked.iter().map(|it| &it.url)) {
         walk.leaf("", it, Place::Query);
     }
-    for it in
-        [&raw.task, &raw.page.title, &raw.page.visible_text].into_iter().chain(&raw.final_answer)
-    {
+    for it in [&raw.task, &raw.page.title].into_iter().chain(&raw.final_answer) {
         walk.text(it, TextKind::Spoken);
     }
+    shown_text(&mut walk, &raw.page.visible_text);
     words(&mut walk, &raw.producer);
     // Shadow roots show what is no part of the page's text.
     for it in shown.iter().flat_map(|it| &it.rows).flatten().flatten() {
         walk.text(it, TextKind::Spoken);
     }
     judged
+}
+
+/// What a page shows: a browser shows JSON as it came.
+fn shown_text(walk: &mut Walk<'_>, text: &str) -> Option<String> {
+    let is_json = text.trim_start().starts_with(['{', '[']);
+    let opened = if is_json { walk.open("", text.trim(), Place::Answer, 0) } else { None };
+    opened.or_else(|| walk.text(text, TextKind::Spoken))
 }
 
 fn spoken(walk: &mut Walk<'_>, text: &str) -> String {

@@ -614,3 +614,16 @@ fn what_was_typed_as_a_password_stays_nowhere_whatever_it_looks_like() {
         assert!(text.contains("lamp"));
     }
 }
+
+/// A browser shows JSON as it came: each value is judged by its name there, too, a list of codes without a digit among them.
+#[test]
+fn json_that_a_page_shows_is_read_as_json() {
+    let shown = json!({"user": "ann", "recovery_codes": ["wjrefncbip", "kqvtzhlmse"]});
+    for text in [shown.to_string(), serde_json::to_string_pretty(&shown).unwrap()] {
+        let mut raw = recording(Vec::new());
+        raw.page.visible_text = text;
+        let stored = redact(raw, &RedactSettings::default()).recording.page.visible_text;
+        assert!(!stored.contains("wjrefncbip") && !stored.contains("kqvtzhlmse"), "{stored}");
+        assert!(stored.contains("ann"), "{stored}");
+    }
+}
