@@ -2,12 +2,13 @@
 
 use super::{
     class::{KeyClass, Place, SecretReason},
-    configs::{is_stand_in, tells},
+    configs::tells,
     detector::verdict,
     keys::classify,
     messages::looks_chosen,
     named_runs::is_scattered,
     randomness::{erratic, random},
+    stand_in::is_stand_in,
     step_counter,
 };
 

@@ -60,6 +60,7 @@ mod scripts;
 mod services;
 mod session_secrets;
 mod share;
+mod stand_in;
 mod step_counter;
 mod tables;
 mod text_kind;

@@ -3,11 +3,11 @@
 
 use super::{
     class::{KeyClass, Place},
-    configs::is_stand_in,
     identifiers,
     keys::classify,
     message_spans::{AsciiRun, MessageSecret},
     randomness::{bits, is_hex, is_host, is_timestamp, is_uuid, natural, random},
+    stand_in::is_stand_in,
     step_counter,
 };
 

@@ -5,13 +5,14 @@ use serde_json::Value;
 
 use super::{
     class::{KeyClass, Place, SecretReason},
-    configs::{is_code, is_stand_in, tells},
+    configs::{is_code, tells},
     detector::verdict,
     markup::Replacement,
     messages::looks_chosen,
     randomness::{erratic, natural, random},
     rules::Walk,
     scan::{TextContext, cut},
+    stand_in::is_stand_in,
     step_counter,
     triggers::Triggers,
 };

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use super::{
     class::{KeyClass, Place, SecretReason},
-    configs::is_stand_in,
     detector::verdict,
     encode::{decode_percent, percent},
     formats,
@@ -12,6 +11,7 @@ use super::{
     lexicon,
     randomness::{erratic, is_hex, is_uuid, natural, random},
     rules::Walk,
+    stand_in::is_stand_in,
 };
 
 impl Walk<'_> {

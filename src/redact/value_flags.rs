@@ -4,10 +4,11 @@ use serde_json::{Map, Value};
 
 use super::{
     class::{KeyClass, Place},
-    configs::{is_stand_in, tells},
+    configs::tells,
     messages::looks_chosen,
     randomness::{erratic, is_hex, random},
     rules::Walk,
+    stand_in::is_stand_in,
 };
 
 /// Names that the value has which a flag speaks of.
