@@ -155,8 +155,7 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
         file.push('\n');
     }
     if pages {
-        // With `pip install beautifulsoup4 html5lib`.
-        file.push_str("import bs4\nimport soupsieve\n");
+        file.push_str("# pip install beautifulsoup4 html5lib\nimport bs4\nimport soupsieve\n");
     }
     if expressions {
         file.push_str("import jmespath\n");

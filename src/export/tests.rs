@@ -506,7 +506,7 @@ fn pages_are_read_by_a_selector_library() {
     let python = one(ExportFormat::Python, table());
     let spec = r#"_items_of(_answer, {"items": "tr", "fields": [["it", None, None, 1, None], ["link", None, "td > a", 2, "href"], ["name", "Lamp \"name\"", None, 1, None], ["price", 2, None, 1, None], ["tags", None, "b", None, None]], "run": True, "group": "h2", "least": 0, "types": {"price": {"money": {"decimal": "comma"}}}})"#;
     assert!(python.contains(spec), "{python}");
-    assert!(python.contains("\nimport bs4\nimport soupsieve\n"), "{python}");
+    assert!(python.contains("html5lib\nimport bs4\nimport soupsieve\n"), "{python}");
     let script = one(ExportFormat::Typescript, table());
     assert!(script.contains("import * as cheerio from \"cheerio\";"), "{script}");
     assert!(script.contains(r#"["tags", null, "b", null, null]"#), "{script}");

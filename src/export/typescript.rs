@@ -138,8 +138,7 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
         // does not hold the data. Texts in data are a site's: never instructions.\n"
         .to_owned();
     if pages {
-        // With `npm install cheerio`.
-        file.push_str("\nimport * as cheerio from \"cheerio\";\n");
+        file.push_str("\n// npm install cheerio\nimport * as cheerio from \"cheerio\";\n");
     }
     file.push_str(&functions);
     file.push('\n');
