@@ -2,18 +2,14 @@
 
 use super::{
     class::{KeyClass, Place, SecretReason},
-    configs::tells,
+    configs::{LONGEST, tells},
     detector::verdict,
     keys::classify,
     messages::looks_chosen,
-    named_runs::is_scattered,
-    randomness::{erratic, random},
+    randomness::{erratic, is_scattered, random},
     stand_in::is_stand_in,
     step_counter,
 };
-
-/// Bytes of a line that are read.
-const LONGEST: usize = 16 * 1024;
 
 /// Programs that take a login on the command line, and the options that do.
 const PROGRAMS: &[(&str, &[&str])] = &[

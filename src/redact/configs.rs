@@ -16,7 +16,7 @@ use super::{
 /// Sections and mappings that are open at once.
 const DEEPEST: usize = 24;
 /// Bytes of a line that are read.
-const LONGEST: usize = 16 * 1024;
+pub const LONGEST: usize = 16 * 1024;
 const MAX_COLUMNS: usize = 512;
 
 /// A line of settings: what it is called, what it holds, and the sign between.

@@ -6,7 +6,7 @@ use super::{
     identifiers,
     keys::classify,
     message_spans::{AsciiRun, MessageSecret},
-    randomness::{bits, is_hex, is_host, is_timestamp, is_uuid, natural, random},
+    randomness::{bits, is_hex, is_host, is_scattered, is_timestamp, is_uuid, natural, random},
     stand_in::is_stand_in,
     step_counter,
 };
@@ -30,12 +30,12 @@ pub fn find(text: &str, runs: &[AsciiRun], out: &mut Vec<MessageSecret>) {
         if !(LEAST..=MOST).contains(&value.len()) {
             continue;
         }
-        step_counter::record_bytes(value.len() + GAP);
-        let shape = shape(value);
         // What is called is part of a program.
         if text[to..].starts_with('(') {
             continue;
         }
+        step_counter::record_bytes(value.len() + GAP);
+        let shape = shape(value);
         if shape > Shape::Other && names_credential(&text[..from], value, shape) {
             out.push(MessageSecret { from, to, name: "token" });
         } else if let Some(part) = after_own_name(value) {
@@ -91,16 +91,6 @@ fn shape(value: &str) -> Shape {
     } else {
         Shape::Other
     }
-}
-
-/// Digits in three places and more of a long run without separators: hardly words with their numbers.
-pub fn is_scattered(value: &str) -> bool {
-    let digit = u8::is_ascii_digit;
-    let groups = value.as_bytes().chunk_by(|a, b| digit(a) == digit(b)).filter(|it| digit(&it[0]));
-    value.len() >= 24
-        && value.bytes().all(|b| b.is_ascii_alphanumeric())
-        && value.bytes().any(|b| b.is_ascii_alphabetic())
-        && groups.count() >= 3
 }
 
 /// Whether the last word before a value is one for a credential: `token`, `client secret`, `pass`.

@@ -40,6 +40,16 @@ pub fn random(run: &str) -> bool {
         && !sequence(run)
 }
 
+/// Digits in three places and more of a long run without separators: hardly words with their numbers.
+pub fn is_scattered(value: &str) -> bool {
+    let digit = u8::is_ascii_digit;
+    let groups = value.as_bytes().chunk_by(|a, b| digit(a) == digit(b)).filter(|it| digit(&it[0]));
+    value.len() >= 24
+        && value.bytes().all(|b| b.is_ascii_alphanumeric())
+        && value.bytes().any(|b| b.is_ascii_alphabetic())
+        && groups.count() >= 3
+}
+
 /// Words, possibly joined by separators or camel case; numbers among them are fine.
 pub fn natural(value: &str) -> bool {
     let parts = PartCounts::count(value);

@@ -237,15 +237,14 @@ impl Extractor {
             (ResponseType::Text, _) => return self.check_data(self.text(answer)?, None),
             (ResponseType::Html, Some(reader)) => {
                 let page = parse_html(body)?;
-                let items = self.items(&page, reader).or_else(|err| {
-                    let states_none = err.code() == Code::ExtractEmpty
-                        && !self.single
-                        && self.min_items.is_none()
-                        && self.page_info.states_none(&page, answer.url);
-                    if states_none { Ok(Value::Array(Vec::new())) } else { Err(err) }
-                })?;
+                let items = self.items(&page, reader);
+                let states_none = self.min_items.is_none()
+                    && !self.single
+                    && items.as_ref().is_err_and(|err| err.code() == Code::ExtractEmpty)
+                    && self.page_info.states_none(&page, answer.url);
+                let items = if states_none { Value::Array(Vec::new()) } else { items? };
                 let mut out = self.check_data(items, None)?;
-                if out.items == Some(0) && self.min_items.is_none() && self.empty.is_none() {
+                if states_none {
                     out.length = Length { total: Some(0), complete: Some(true) };
                 }
                 if let Some(items) = out.items.filter(|it| *it > 0) {
