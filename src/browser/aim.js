@@ -88,8 +88,12 @@ function (points, x, y, arm) {
       return arm === 'strict' ? text : text.replace(/[0-9]+/g, '#');
     };
     const said = says();
+    // Changes of the document until the page hears of the click, and what is on or off.
+    const seen = () => globalThis.commisStill?.changes ?? 0;
+    let before = Infinity;
     const hear = event => {
       if (!event.isTrusted) return;
+      if (event.type === 'click') before = seen();
       if (!judged) {
         judged = true;
         const by = hit(event.clientX, event.clientY);
@@ -103,6 +107,8 @@ function (points, x, y, arm) {
     for (const kind of kinds) view.addEventListener(kind, hear, { capture: true, passive: false });
     globalThis.commisAim = {
       said: () => ({ over: over?.toWellFormed() ?? null }),
+      // The click changed something at once: what is on or off, where the element is one of the two, else the document.
+      hasEffect: () => out.state ? state() !== out.state : seen() > before,
       end() {
         for (const kind of kinds) view.removeEventListener(kind, hear, { capture: true });
         if (globalThis.commisAim === this) delete globalThis.commisAim;

@@ -17,18 +17,35 @@ use commis_base::error::Result;
 
 /// For each question to the page.
 const PATIENCE: Duration = Duration::from_secs(5);
-const AIM: &str = include_str!("aim.js");
-/// What a press came to. A page that is not drawn has no frames.
-const VERDICT: &str = "function (ask) {
+/// See the file. Of a press that is watched also how the element's document stands then: what changes from there on is seen by the watch.
+const AIM: &str = concat!(
+    "function (points, x, y, arm) {
+  const out = (",
+    include_str!("aim.js"),
+    ").call(this, points, x, y, arm);
+  return arm ? { ...out, stands: (",
+    page::stands!(),
+    ")() } : out;
+}"
+);
+/// What a press came to. For `turn`, where the click has changed nothing yet, a frame after it: what it sets off at once has begun then.
+/// Timers are no measure: the browser runs them after the frame that follows a click. A page that is not drawn has no frames.
+const VERDICT: &str = concat!(
+    "function (ask) {
   const aim = globalThis.commisAim;
   if (!aim) return null;
   if (ask === 'peek') return aim.said();
   if (ask === 'end') return aim.end();
+  const end = () => ({ ...aim.end(), stands: (",
+    page::stands!(),
+    ")() });
+  if (aim.hasEffect()) return end();
   return new Promise(done => {
-    const late = setTimeout(() => done(aim.end()), 60);
-    requestAnimationFrame(() => setTimeout(() => { clearTimeout(late); done(aim.end()); }, 0));
+    const late = setTimeout(() => done(end()), 60);
+    requestAnimationFrame(() => setTimeout(() => { clearTimeout(late); done(end()); }, 0));
   });
-}";
+}"
+);
 /// Brings it to the middle or an edge of what scrolls, where what lies over an edge leaves it free.
 const ALIGN: &str = "function (block) {
   (this instanceof Element ? this : this.parentElement)?.scrollIntoView({ block, inline: 'nearest', behavior: 'instant' });
@@ -71,6 +88,9 @@ pub struct HitTestResult {
     pub framed: bool,
     /// `checked`, `not pressed`, `expanded`; empty for what is neither on nor off.
     pub state: String,
+    /// How its document stands, where the press is watched.
+    #[serde(default)]
+    pub stands: Option<page::RawDocumentState>,
 }
 
 /// A point of an element, and the element as an object of its frame.
@@ -80,6 +100,8 @@ pub struct PointerTarget {
     pub object: String,
     /// As [`HitTestResult::state`].
     pub state: String,
+    /// How its document stood when the press began to be watched.
+    pub stands: Option<page::DocumentState>,
     /// It had to be scrolled to, or it moved meanwhile.
     pub moved: bool,
     pub framed: bool,
@@ -90,6 +112,9 @@ pub struct PointerTarget {
 pub struct PressResult {
     /// What it would have reached instead; nothing was done then.
     pub over: Option<String>,
+    /// How the element's document stands then, for [`PressCheck::Turn`].
+    #[serde(default)]
+    pub stands: Option<page::RawDocumentState>,
 }
 
 /// Whether the press that follows is watched, and what counts as another row.

@@ -45,6 +45,9 @@ pub struct Effect {
     pub more_requests: usize,
     /// Whether the document changed.
     pub dom_changed: bool,
+    /// Changes of the document that were seen so far.
+    #[serde(skip)]
+    pub changes: u64,
     /// What dialogs said, and how they were answered.
     pub dialogs: Vec<String>,
     /// What the page wanted and did not get: popups, downloads, what the policy forbids.

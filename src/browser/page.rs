@@ -176,22 +176,29 @@ macro_rules! still {
 /// Milliseconds since something of the document changed, counted from the first call on, by the page's own clock: timers of it that
 /// were due by then have run. 0 while it is loading, moving, or says that it is busy.
 const STILL: &str = still!();
-/// The address, [`STILL`] (0 where that fails), and how many changes were seen so far.
-const STANDS: &str = concat!(
-    "function () {
+/// The text of [`STANDS`].
+macro_rules! stands {
+    () => {
+        concat!(
+            "function () {
   let still = 0;
   try { still = (",
-    still!(),
-    ")(); } catch {}
+            $crate::page::still!(),
+            ")(); } catch {}
   return [location.href, still, globalThis.commisStill?.changes ?? 0];
 }"
-);
-/// [`STILL`] of what is drawn around an element: the document's title is not. 0 where it may change unseen, in a closed root or by a
-/// property.
+        )
+    };
+}
+pub(super) use {stands, still};
+/// The address, [`STILL`] (0 where that fails), and how many changes were seen so far.
+const STANDS: &str = stands!();
+/// [`STILL`] of what is drawn around an element of that name: the document's title is not. 0 where it may change unseen: in a closed
+/// root, or by a property, which the name of a button of a form is where it is not what it was.
 const STILL_AROUND: &str = concat!(
-    "function () {
+    "function (name) {
   for (let root = this.getRootNode(); root instanceof ShadowRoot; root = root.host.getRootNode()) if (root.mode === 'closed') return 0;
-  if (this instanceof HTMLInputElement && /^(button|submit|reset)$/.test(this.type)) return 0;
+  if (this instanceof HTMLInputElement && /^(button|submit|reset)$/.test(this.type) && this.value !== name) return 0;
   const still = (",
     still!(),
     ")();
@@ -498,21 +505,33 @@ pub fn watch_documents(cdp: &Cdp, session: &str) {
     cdp.post(Some(session), "Page.addScriptToEvaluateOnNewDocument", script);
 }
 
+/// From here on, a frame's document is watched for [`still_for`]; nobody waits for that.
+pub fn watch_document(cdp: &Cdp, frame: &Frame) {
+    let params = called(json!({ "executionContextId": frame.world }), STILL, &[]);
+    cdp.post(Some(&frame.session), "Runtime.callFunctionOn", params);
+}
+
 /// For how long nothing of a frame's document has changed, as far as it was watched. One that is going away is not at rest.
 pub async fn still_for(cdp: &Cdp, frame: &Frame) -> Duration {
     millis(call::<f64>(cdp, frame, STILL, &[], PATIENCE).await.unwrap_or_default())
 }
 
-/// For how long nothing of what is drawn around an element has changed, as far as it was watched; zero where that cannot be known.
-pub async fn still_around(cdp: &Cdp, session: &str, object: &str) -> Duration {
-    millis(call_on_object::<f64>(cdp, session, object, STILL_AROUND, &[]).await.unwrap_or_default())
+/// For how long nothing of what is drawn around an element of that name has changed, as far as it was watched; zero where that cannot
+/// be known.
+pub async fn still_around(cdp: &Cdp, session: &str, object: &str, name: &str) -> Duration {
+    let still = call_on_object::<f64>(cdp, session, object, STILL_AROUND, &[name.into()]).await;
+    millis(still.unwrap_or_default())
 }
 
 fn millis(ms: f64) -> Duration {
     Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default()
 }
 
+/// What [`STANDS`] returns.
+pub type RawDocumentState = (String, f64, u64);
+
 /// How a document stands.
+#[derive(Clone, Debug)]
 pub struct DocumentState {
     pub url: String,
     /// For how long nothing of it has changed, as far as it was watched; zero while it is loading, moving, or says that it is busy.
@@ -524,7 +543,7 @@ pub struct DocumentState {
 
 /// How many changes of a document were seen so far, which is watched from the first call on; `None` where it does not answer.
 pub async fn changes(cdp: &Cdp, frame: &Frame) -> Option<u64> {
-    call::<(String, f64, u64)>(cdp, frame, STANDS, &[], PATIENCE).await.ok().map(|it| it.2)
+    call::<RawDocumentState>(cdp, frame, STANDS, &[], PATIENCE).await.ok().map(|it| it.2)
 }
 
 /// The page's own document, and how it stands.
@@ -532,9 +551,14 @@ pub async fn read_document_state(
     cdp: &Cdp,
     main: MainDocument<'_>,
 ) -> Result<(Frame, DocumentState)> {
-    let (frame, (url, still, changes)) =
-        call_main::<(String, f64, u64)>(cdp, main, STANDS, PATIENCE).await?;
-    Ok((frame, DocumentState { url, still: millis(still), changes }))
+    let (frame, state) = call_main::<RawDocumentState>(cdp, main, STANDS, PATIENCE).await?;
+    Ok((frame, state.into()))
+}
+
+impl From<RawDocumentState> for DocumentState {
+    fn from((url, still, changes): RawDocumentState) -> Self {
+        Self { url, still: millis(still), changes }
+    }
 }
 
 /// The page's own document, its address and its title.

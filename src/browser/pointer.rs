@@ -140,8 +140,9 @@ pub async fn reach(
             if let Some([x, y]) = usize::try_from(look.at).ok().and_then(|at| points.get(at))
                 && !off
             {
-                let (at, HitTestResult { state, framed, .. }) = ((*x, *y), look);
-                return Ok(PointerTarget { at, object, state, moved, framed });
+                let HitTestResult { state, framed, stands, .. } = look;
+                let (at, stands) = ((*x, *y), stands.map(Into::into));
+                return Ok(PointerTarget { at, object, state, stands, moved, framed });
             }
             let since = *since.get_or_insert_with(Instant::now);
             let over = since.elapsed() >= COVERED || Instant::now() >= deadline;

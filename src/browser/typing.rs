@@ -53,9 +53,14 @@ const PREPARE: &str = "function (value) {
   else if (edits) this.ownerDocument.getSelection().selectAllChildren(this);
   else return as('not a field');
   const lost = { keys: 0 };
+  // Changes of the document until the page hears of the last key.
+  const seen = () => globalThis.commisStill?.changes ?? 0;
+  let before = Infinity;
   const takes = it => !!it && (it.isContentEditable || !!it.editContext || it.matches('input, textarea, select'));
   const hear = event => {
-    if (!event.isTrusted || this.getRootNode().activeElement === this) return;
+    if (!event.isTrusted) return;
+    if (event.type === 'keydown') before = seen();
+    if (this.getRootNode().activeElement === this) return;
     let at = document.activeElement;
     while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
     if (takes(at)) return;
@@ -69,17 +74,20 @@ const PREPARE: &str = "function (value) {
     end() {
       for (const kind of kinds) removeEventListener(kind, hear, { capture: true });
       if (globalThis.commisTyping === this) delete globalThis.commisTyping;
-      return lost.keys;
+      return { lost: lost.keys, hasEffect: seen() > before };
     },
   };
   if (this.editContext) return as('context');
   const content = 'value' in this ? this.value : this.textContent;
-  return as((edits ? 'editor ' : '') + (content ? 'filled' : 'empty'));
+  const suggests = !!this.list || this.hasAttribute('aria-autocomplete') || this.hasAttribute('aria-controls') ||
+    this.getAttribute('role') === 'combobox' || this.maxLength >= 0 && this.maxLength < 8;
+  return { ...as((edits ? 'editor ' : '') + (content ? 'filled' : 'empty')), suggests };
 }";
-/// What stands in a field; of an editor what it shows, which may be a part. With `turn`, once what the keys set off at once has begun; a
-/// page that is not drawn has no frames.
-const HELD: &str = "function (max, turn) {
-  const lost = globalThis.commisTyping?.end() ?? 0;
+/// What stands in a field; of an editor what it shows, which may be a part. With `turn`, where the last key has changed nothing of the
+/// document, a frame after it: what the keys set off at once has begun then. A page that is not drawn has no frames.
+const HELD: &str = concat!(
+    "function (max, turn) {
+  const { lost, hasEffect } = globalThis.commisTyping?.end() ?? { lost: 0, hasEffect: false };
   const read = () => {
     const field = 'value' in this && typeof this.value === 'string';
     let part = !!this.editContext;
@@ -88,14 +96,18 @@ const HELD: &str = "function (max, turn) {
     return {
       text: String(text).slice(0, max).toWellFormed(), editor: !field, part, lost, gone: !this.isConnected,
       bad: this.validity?.badInput === true, most: field && this.maxLength >= 0 && this.maxLength < 100000 ? this.maxLength : null,
+      stands: turn ? (",
+    page::stands!(),
+    ")() : null,
     };
   };
-  if (!turn) return read();
+  if (!turn || hasEffect) return read();
   return new Promise(done => {
     const late = setTimeout(() => done(read()), 60);
     requestAnimationFrame(() => setTimeout(() => { clearTimeout(late); done(read()); }, 0));
   });
-}";
+}"
+);
 /// Gives an editor a text as a paste does; whether it took it.
 const PASTE: &str = "function (text) {
   const data = new DataTransfer();
@@ -123,6 +135,11 @@ pub struct FieldContent {
     pub bad: bool,
     /// Characters that it takes at most.
     pub most: Option<u32>,
+    /// How the field's document stood, where what the keys set off was waited for.
+    pub stands: Option<page::RawDocumentState>,
+    /// It was given all but the last character at once.
+    #[serde(skip)]
+    pub at_once: bool,
     /// What the keys set off at once has begun.
     #[serde(skip)]
     pub settled: bool,
@@ -159,12 +176,6 @@ enum EditorInput {
     Keys,
 }
 
-/// A field that will be typed into, as an object of its frame.
-pub struct Field {
-    object: String,
-    listeners: ListenerCheck,
-}
-
 /// A field that is ready to be typed into.
 pub struct PreparedField {
     object: String,
@@ -174,28 +185,47 @@ pub struct PreparedField {
     pub kind: String,
     /// Scripts of the page listen to it.
     heard: bool,
+    /// It shows suggestions while it is typed into, or takes few characters, and may go on to the next field by itself.
+    suggests: bool,
 }
 
-/// Finds the field and asks who listens to it; the page notices nothing. Fails with `STEP_FAILED` where it is gone.
-pub async fn open(shared: &ContextInner, step: &Step, found: &FoundElement) -> Result<Field> {
-    let resolved = lookup::resolve(shared, &found.session, found.world, found.backend);
-    let (object, listeners) = tokio::join!(resolved, ListenerCheck::start(shared, found));
-    Ok(Field { object: object?.ok_or_else(|| step.lost())?, listeners })
+impl PreparedField {
+    /// Whether the page learns from one text what it would learn from each of its keys: as far as can be seen nobody waits for those. A
+    /// line break is a key of its own.
+    fn takes_at_once(&self, value: &str) -> bool {
+        !self.heard && !self.suggests && !value.contains(char::is_control)
+    }
 }
 
-/// Gives the field the focus and selects what it holds. One that browsers show a widget of their own for has the value then.
+/// Gives the field the focus and selects what it holds, and asks who listens to it. One that browsers show a widget of their own for has
+/// the value then. `object`: the field, where it was looked up, and `heard`: as [`has_listeners`], where that was asked. Fails with
+/// `STEP_FAILED` where it is gone.
 pub async fn prepare_field(
     shared: &ContextInner,
+    step: &Step,
     found: &FoundElement,
-    Field { object, listeners }: Field,
+    (object, heard): (Option<String>, Option<bool>),
     value: &str,
 ) -> Result<PreparedField> {
     let session = &*found.session;
+    let object = match object {
+        Some(it) => it,
+        None => lookup::resolve(shared, session, found.world, found.backend)
+            .await?
+            .ok_or_else(|| step.lost())?,
+    };
     paused_requests::may_type(shared, session).await?;
     let scroll = json!({ "backendNodeId": found.backend });
     shared.cdp.post(Some(session), "DOM.scrollIntoViewIfNeeded", scroll);
-    let Prepared { state, kind } = prepare(shared, session, &object, value).await?;
-    Ok(PreparedField { object, state, kind, heard: listeners.read().await })
+    let heard = async {
+        match heard {
+            Some(it) => it,
+            None => has_listeners(shared, session, found.backend).await,
+        }
+    };
+    let (heard, prepared) = tokio::join!(heard, prepare(shared, session, &object, value));
+    let Prepared { state, kind, suggests } = prepared?;
+    Ok(PreparedField { object, state, kind, heard, suggests })
 }
 
 /// Empties the field and types; what stands in it then. Fails with `STEP_FAILED` where that is no field.
@@ -205,8 +235,7 @@ pub async fn fill(
     found: &FoundElement,
     value: &str,
 ) -> Result<FieldContent> {
-    let field = open(shared, step, found).await?;
-    let field = prepare_field(shared, found, field, value).await?;
+    let field = prepare_field(shared, step, found, (None, None), value).await?;
     fill_prepared(shared, step, found, &field, value, false).await
 }
 
@@ -223,9 +252,13 @@ pub async fn fill_prepared(
     let session = &*found.session;
     let PreparedField { object, state, heard, .. } = field;
     let backspace = || keys::named_key_events("Backspace");
+    let at_once = settle && field.takes_at_once(value) && shared.lock().holding.is_none();
     match &**state {
         "chosen" => {}
         "list" => controls::select(shared, step, found, value, Instant::now()).await?,
+        "filled" | "empty" if at_once && value.chars().nth(1).is_some() => {
+            inserted(shared, session, value).await?;
+        }
         // Selected above, so that one key empties it and its listeners hear of it.
         "filled" => typed(shared, session, backspace(), value).await?,
         "empty" => text(shared, session, value).await?,
@@ -250,7 +283,7 @@ pub async fn fill_prepared(
     let arguments = [MAX_HELD.into(), turn.into()];
     let held = page::call_on_object(&shared.cdp, session, object, HELD, &arguments);
     let held = match tokio::time::timeout(SETTLES, held).await {
-        Ok(Ok(it)) => FieldContent { settled: turn, ..it },
+        Ok(Ok(it)) => FieldContent { settled: turn, at_once, ..it },
         _ => FieldContent { text: value.to_owned(), ..FieldContent::default() },
     };
     Ok(FieldContent { reacts_until: heard.then(|| since + REACTS), ..held })
@@ -274,6 +307,8 @@ async fn held_in(shared: &ContextInner, session: &str, object: &str) -> Option<F
 struct Prepared {
     state: String,
     kind: String,
+    #[serde(default)]
+    suggests: bool,
 }
 
 async fn prepare(
@@ -390,50 +425,51 @@ async fn edited_by_context(
     Ok(out)
 }
 
-/// Whether scripts of the page listen to a field: what they make of a value may come a moment later.
-struct ListenerCheck(Option<Reply>);
-
-impl ListenerCheck {
-    /// Asks for it in the page's own world, whose listeners they are; nothing of it is called.
-    async fn start(
-        shared: &ContextInner,
-        FoundElement { session, backend, .. }: &FoundElement,
-    ) -> Self {
-        #[derive(Deserialize)]
-        struct ResolveNodeResult {
-            object: page::RemoteObject,
-        }
-        let params = json!({ "backendNodeId": backend, "objectGroup": page::OBJECTS });
-        let reply = shared.cdp.send(Some(session), "DOM.resolveNode", params);
-        let object =
-            reply.read::<ResolveNodeResult>(PATIENCE).await.ok().and_then(|it| it.object.object_id);
-        let listeners = |it: String| {
-            let params = json!({ "objectId": it });
-            shared.cdp.send(Some(session), "DOMDebugger.getEventListeners", params)
-        };
-        Self(object.map(listeners))
+/// Whether scripts of the page listen to a field: what they make of a value may come a moment later. Asked in the page's own world,
+/// whose listeners they are; nothing of it is called.
+pub async fn has_listeners(shared: &ContextInner, session: &str, backend: i64) -> bool {
+    #[derive(Deserialize)]
+    struct ResolveNodeResult {
+        object: page::RemoteObject,
     }
-
-    async fn read(self) -> bool {
-        #[derive(Deserialize)]
-        struct Listeners {
-            listeners: Vec<Listener>,
-        }
-        #[derive(Deserialize)]
-        struct Listener {
-            #[serde(rename = "type")]
-            kind: String,
-        }
-        let Some(reply) = self.0 else { return false };
-        let all = reply.read::<Listeners>(PATIENCE).await.map(|it| it.listeners);
-        let kinds = ["input", "beforeinput", "change", "keydown", "keypress", "keyup", "paste"];
-        all.is_ok_and(|all| all.iter().any(|it| kinds.contains(&&*it.kind)))
+    #[derive(Deserialize)]
+    struct Listeners {
+        listeners: Vec<Listener>,
     }
+    #[derive(Deserialize)]
+    struct Listener {
+        #[serde(rename = "type")]
+        kind: String,
+    }
+    let params = json!({ "backendNodeId": backend, "objectGroup": page::OBJECTS });
+    let reply = shared.cdp.send(Some(session), "DOM.resolveNode", params);
+    let object = reply.read::<ResolveNodeResult>(PATIENCE).await;
+    let Some(object) = object.ok().and_then(|it| it.object.object_id) else { return false };
+    let params = json!({ "objectId": object });
+    let reply = shared.cdp.send(Some(session), "DOMDebugger.getEventListeners", params);
+    let kinds = ["input", "beforeinput", "change", "keydown", "keypress", "keyup", "paste"];
+    let all = reply.read::<Listeners>(PATIENCE).await.map(|it| it.listeners);
+    all.is_ok_and(|all| all.iter().any(|it| kinds.contains(&&*it.kind)))
 }
 
 /// Types where the focus is, key by key.
 pub async fn text(shared: &ContextInner, session: &str, value: &str) -> Result<()> {
     typed(shared, session, None, value).await
+}
+
+/// Gives the field that has the focus a text in place of what is selected: all but the last character at once, and that by its key.
+async fn inserted(shared: &ContextInner, session: &str, value: &str) -> Result<()> {
+    let last = value.char_indices().next_back().map_or(0, |it| it.0);
+    paused_requests::may_type(shared, session).await?;
+    let params = json!({ "text": value[..last] });
+    shared.cdp.send(Some(session), "Input.insertText", params).wait(PATIENCE).await?;
+    // What a search as one types sends for the last key is meant.
+    shared.mark(session, Some(value)).await;
+    if let Some(events) = value[last..].chars().next().and_then(keys::character) {
+        return type_events(shared, session, events).await;
+    }
+    let params = json!({ "text": value[last..] });
+    shared.cdp.send(Some(session), "Input.insertText", params).wait(PATIENCE).await
 }
 
 /// Keys that are on their way to the page: the browser does one after the other, so that none waits for the answer to the one before.

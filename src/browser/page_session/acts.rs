@@ -190,15 +190,29 @@ impl PageController {
     }
 
     pub(super) async fn fill(&mut self, target: Target, value: String) -> Result<CommandOutput> {
-        let meant = self.resolve_for_act(&target).await?;
         let shared = self.shared();
+        // A ref's node is known before the page says whether it is still what it was.
+        let place = match target {
+            Target::Ref(n) => self.refs.place(n),
+            _ => None,
+        };
+        let heard = async {
+            let (session, _, backend) = place.as_ref()?;
+            Some((*backend, typing::has_listeners(&shared, session, *backend).await))
+        };
+        let (meant, heard) = tokio::join!(self.resolve_for_act(&target), heard);
+        let meant = meant?;
+        let heard = heard.filter(|it| it.0 == meant.found.backend).map(|it| it.1);
         let element =
             meant.element.clone().unwrap_or_else(|| Element::with_name("textbox", &meant.told));
         let step = Step::Fill(Fill { element, value: value.clone() });
-        let (field, before) =
-            tokio::join!(typing::open(&shared, &step, &meant.found), self.before());
-        let before = before?;
-        let field = typing::prepare_field(&shared, &meant.found, field?, &value).await?;
+        // Sent in this order: the page is looked at before the field has the focus.
+        let known = (meant.object.clone(), heard);
+        let (before, field) = tokio::join!(
+            self.before(),
+            typing::prepare_field(&shared, &step, &meant.found, known, &value)
+        );
+        let (before, field) = (before?, field?);
         let kind = &*field.kind;
         let secret = kind == "password"
             || commis_redact::typed_secret(meant.found.name.as_deref().unwrap_or(""), &value)
@@ -217,6 +231,9 @@ impl PageController {
         {
             held = typing::fill(&shared, &step, &again.found, &value).await?;
             meant = again;
+        } else if held.at_once && held.lost == 0 && !held.gone && !held.fits(&value) {
+            // The page may make something else of it key by key.
+            held = typing::fill(&shared, &step, &meant.found, &value).await?;
         }
         if held.gone || held.lost > 0 {
             let why = "the page took the field away while it was typed into";
@@ -230,9 +247,15 @@ impl PageController {
             });
         }
         let shown = if secret { MASK.to_owned() } else { quote_text(&value) };
-        let mut effect =
-            if held.settled { self.settled(before).await? } else { self.after(before).await? };
-        let reacts = !held.settled || effect.dom_changed || !effect.requests.is_empty();
+        let changes = held.stands.as_ref().map(|it| it.2).filter(|_| held.settled);
+        let mut effect = if held.settled {
+            let is_main = meant.found.world == before.world;
+            let stands = held.stands.take().filter(|_| is_main);
+            self.settled(before, stands.map(page::DocumentState::from)).await?
+        } else {
+            self.after(before).await?
+        };
+        let reacts = changes != Some(effect.changes) || !effect.requests.is_empty();
         if effect.navigated.is_none() && reacts {
             // What the page made of it in the meantime.
             if let Some(until) = held.reacts_until {

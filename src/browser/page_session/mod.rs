@@ -481,26 +481,31 @@ impl PageController {
         let shared = self.shared();
         // The first look begins to watch.
         let (frame, stands) = shared.read_document_state().await?;
+        Ok((self.before_as(frame.world, &stands), stands.still))
+    }
+
+    /// The same of the page's own document, which stands so.
+    fn before_as(&self, world: i64, stands: &page::DocumentState) -> PreActState {
+        let shared = self.shared();
         let mut state = shared.lock();
         state.refused.clear();
         state.leaving = None;
-        let before = PreActState {
-            url: stands.url,
-            world: frame.world,
+        PreActState {
+            url: stands.url.clone(),
+            world,
             changes: stands.changes,
             seen: state.recorder.as_ref().map_or(0, Recorder::requests),
             loads: state.loads,
             dialogs: state.dialogs_told,
             tabs: (state.tab(), state.tabs.as_ref().map_or(0, |it| it.last)),
-        };
-        Ok((before, stands.still))
+        }
     }
 
     /// Waits until what was set off has ended, and says what it was.
     async fn after(&mut self, before: PreActState) -> Result<Effect> {
         // A document that goes away has nothing to say.
         let _ = self.shared().ask::<bool>(TURN, BEGUN).await;
-        self.settled(before).await
+        self.settled(before, None).await
     }
 
     /// The same of a press; and what that would have reached instead of the element, where something came under the mouse.
@@ -512,7 +517,9 @@ impl PageController {
     ) -> Result<std::result::Result<Effect, String>> {
         let shared = self.shared();
         let mut verdict = aim::verdict(&shared, &meant.found, aim, PressCheck::Turn, BEGUN).await;
-        let mut effect = self.settled(before).await?;
+        let stands = verdict.as_mut().and_then(|it| it.stands.take());
+        let stands = stands.filter(|_| meant.found.world == before.world);
+        let mut effect = self.settled(before, stands.map(page::DocumentState::from)).await?;
         if verdict.is_none() && effect.navigated.is_none() {
             verdict =
                 aim::verdict(&shared, &meant.found, aim, PressCheck::End, page::PATIENCE).await;
@@ -529,47 +536,62 @@ impl PageController {
         Ok(Ok(effect))
     }
 
-    async fn settled(&mut self, before: PreActState) -> Result<Effect> {
+    /// The same once what was set off has begun. `stands`: how the page stood then, which is not asked again where nothing was waited
+    /// for since.
+    async fn settled(
+        &mut self,
+        before: PreActState,
+        mut stands: Option<page::DocumentState>,
+    ) -> Result<Effect> {
         let shared = self.shared();
         let deadline = Instant::now() + SETTLE;
         // A page that is gone leaves for nowhere; that comes out below.
         let leaves = Instant::now() + LEAVES;
         if shared.heed(leaves).await.is_ok() {
+            let is_leaving = shared.lock().is_leaving();
+            stands.take_if(|_| is_leaving);
             let _ = shared.until(leaves, |it| !it.is_leaving()).await;
         }
         self.context.silence(QUIET, deadline).await;
         let asked = shared.lock().recorder.as_ref().map_or(0, Recorder::requests);
         if asked > before.seen {
+            stands = None;
             // What the page makes of the answers it makes in its own time.
             let _ = shared.ask::<bool>(TURN, Duration::from_millis(500)).await;
             self.context.silence(QUIET, deadline).await;
         }
         let mut out = Effect::default();
         let mut turned = self.turned(before.tabs, &mut out).await?;
-        let mut stands = shared.read_document_state().await;
+        let is_there = !turned && shared.lock().loads == before.loads;
+        let read = async || shared.read_document_state().await.map(|it| (it.0.world, it.1));
+        let mut stands = match stands.filter(|_| is_there) {
+            Some(it) => Ok((before.world, it)),
+            None => read().await,
+        };
         if stands.is_err() && !turned {
             // A tab that closes itself is gone a moment before that is told.
             let left = |it: &ContextState| it.page.is_none() || it.tab() != before.tabs.0;
             shared.until(Instant::now() + GONE, left).await?;
             turned = self.turned(before.tabs, &mut out).await?;
-            stands = shared.read_document_state().await;
+            stands = read().await;
         }
-        let (mut frame, mut stands) = stands?;
-        let moved = frame.world != before.world;
+        let (mut world, mut stands) = stands?;
+        let moved = world != before.world;
         if turned || moved {
             if !turned {
                 let until = Instant::now() + LOAD;
                 shared.until(until, |it| it.loads != before.loads).await?;
             }
             self.context.silence(QUIET, deadline).await;
-            (frame, stands) = shared.read_document_state().await?;
+            (world, stands) = read().await?;
         }
         let page::DocumentState { url, still, changes } = stands;
-        let went = turned || frame.world != before.world;
+        let went = turned || world != before.world;
         if went || url != before.url {
             out.navigated = Some(plain(&commis_redact::message(&url)));
         }
         out.dom_changed = went || changes != before.changes || still.is_zero();
+        out.changes = changes;
         let state = shared.lock();
         if let Some(recorder) = &state.recorder {
             out.requests(recorder.told_from(before.seen, Instant::now()).0, &url);

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::{
     CommandOutput, LogKind, LogQuery, PageController, ScreenshotOptions, SnapshotOptions, Target,
     annotated_screenshot, clickable, effect, hidden_text, prompt_injection, snapshot,
+    target_resolution::STILL_FRAMES,
     text_sanitizer::{plain, quoted},
     tree::{self, Item, ItemKind},
 };
@@ -107,6 +108,10 @@ impl PageController {
         let clicks = clickable.then(|| clickable::request_snapshots(&shared)).transpose()?;
         let (read, head) = tokio::join!(asked.read(&shared), self.head());
         let read = read?;
+        // What is numbered from the next snapshot on is known to be as it was, where nothing of them changes.
+        for it in read.iter().take(STILL_FRAMES) {
+            page::watch_document(&shared.cdp, &it.frame);
+        }
         self.nodes = read.iter().map(|it| it.nodes.len()).sum();
         let mut items = tree::items(&read);
         if let Some(css) = within {

@@ -110,6 +110,12 @@ impl RefTable {
         Some((frame, at.backend))
     }
 
+    /// The session, the world and the node of the number's element, as it was found.
+    pub fn place(&self, n: u32) -> Option<(String, i64, i64)> {
+        let at = &self.held.get(&n)?.place;
+        Some((at.session.clone(), at.world, at.backend))
+    }
+
     /// Whether it is what it was when the number was given to it.
     pub fn is_unchanged(&self, n: u32, now: &Item) -> bool {
         self.held.get(&n).is_some_and(|it| {

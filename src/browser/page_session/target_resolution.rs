@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use futures::future::join_all;
 use serde_json::Value;
 
 use super::{
@@ -30,6 +31,9 @@ const BUILT: Duration = Duration::from_millis(300);
 const AGAIN: Duration = Duration::from_millis(50);
 /// Nodes of an accessibility tree from which on one of them is looked at alone.
 const LARGE: usize = 1500;
+/// Frames of a page of which each is asked whether anything of it has changed; and how long that may take.
+pub(super) const STILL_FRAMES: usize = 8;
+const STILL_PATIENCE: Duration = Duration::from_millis(250);
 /// How often an element is looked at again before the mouse acts on it.
 const LOOKS: usize = 4;
 
@@ -39,6 +43,8 @@ pub(super) struct ResolvedTarget {
     /// As the trail names it; `None` where nothing lasting does.
     pub element: Option<Element>,
     pub told: String,
+    /// The element as an object of its frame, where it was looked up as one.
+    pub object: Option<String>,
 }
 
 /// An element that the mouse is about to act on.
@@ -53,13 +59,15 @@ impl PageController {
     /// The element of a ref, where it is what it was; else the page says what became of it.
     pub(super) async fn unchanged(&self, n: u32) -> Result<Option<ResolvedTarget>> {
         let shared = self.shared();
-        let frames = shared.frames().await?;
+        // Its document is most often still there.
+        let (frames, object) = tokio::join!(shared.frames(), self.object_of(n));
+        let frames = frames?;
         let resolved = |at: usize, item: &Item, nth: u32| {
             let nth = Some(nth).filter(|it| *it > 0);
             ResolvedTarget::new(&frames[at], item, nth, Some(format!("@e{n}")))
         };
-        if let Some((at, item, nth)) = self.numbered_item(n, &frames).await {
-            return Ok(Some(resolved(at, item, nth)));
+        if let Some((at, item, nth)) = self.numbered_item(n, &frames, object.as_deref()).await {
+            return Ok(Some(ResolvedTarget { object, ..resolved(at, item, nth) }));
         }
         let Some((at, item)) = self.unchanged_item(n, &frames).await else { return Ok(None) };
         let nth = if is_name(&item.name) {
@@ -73,22 +81,39 @@ impl PageController {
     /// Whether a ref's element is what it was when it was numbered. `false` says nothing of other targets.
     async fn is_still(&self, target: &Target) -> Result<bool> {
         let Target::Ref(n) = target else { return Ok(false) };
-        let frames = self.shared().frames().await?;
-        Ok(self.numbered_item(*n, &frames).await.is_some()
+        let shared = self.shared();
+        let (frames, object) = tokio::join!(shared.frames(), self.object_of(*n));
+        let frames = frames?;
+        Ok(self.numbered_item(*n, &frames, object.as_deref()).await.is_some()
             || self.unchanged_item(*n, &frames).await.is_some())
     }
 
+    /// A ref's element as an object of the document in which it was found; `None` where that is gone.
+    async fn object_of(&self, n: u32) -> Option<String> {
+        let (session, world, backend) = self.refs.place(n)?;
+        lookup::resolve(&self.shared(), &session, world, backend).await.ok()?
+    }
+
     /// The frame and the element of a ref, and which of those that are called alike it is, as they were numbered: nothing of the page
-    /// has changed since.
-    async fn numbered_item(&self, n: u32, frames: &[Frame]) -> Option<(usize, &Item, u32)> {
-        let (item, nth, since) = self.refs.numbered(n).filter(|_| frames.len() == 1)?;
-        let (at, backend) = self.refs.at(n, frames)?;
-        let (shared, frame) = (self.shared(), &frames[at]);
-        let object =
-            lookup::resolve(&shared, &frame.session, frame.world, backend).await.ok()??;
-        let still = page::still_around(&shared.cdp, &frame.session, &object).await;
+    /// has changed since. `object`: the element, as [`Self::object_of`] found it.
+    async fn numbered_item(
+        &self,
+        n: u32,
+        frames: &[Frame],
+        object: Option<&str>,
+    ) -> Option<(usize, &Item, u32)> {
+        let (item, nth, since) = self.refs.numbered(n).filter(|_| frames.len() <= STILL_FRAMES)?;
+        let (at, _) = self.refs.at(n, frames)?;
+        let (shared, frame, object) = (self.shared(), &frames[at], object?);
+        let others = frames.iter().enumerate().filter(|(i, _)| *i != at);
+        let others = join_all(others.map(|(_, it)| page::still_for(&shared.cdp, it)));
+        let still = page::still_around(&shared.cdp, &frame.session, object, &item.name);
+        let still = async { tokio::join!(still, others) };
+        // A frame that is slow to answer is read with the rest.
+        let (still, others) = tokio::time::timeout(STILL_PATIENCE, still).await.ok()?;
         // Taken after it was asked: what changed while it was asked counts.
-        (still > since.elapsed()).then_some((at, item, nth))
+        let since = since.elapsed();
+        (still > since && others.into_iter().all(|it| it > since)).then_some((at, item, nth))
     }
 
     /// The frame and the element of a ref, where it is what it was; nothing else of the page is read. A small page is read whole as
@@ -242,7 +267,7 @@ impl PageController {
         match lookup::find(&shared, &frames, &element, &[]).await? {
             FindResult::Found(found) => {
                 let told = format!("css={css}");
-                Ok(Ok(ResolvedTarget { found, told, element: Some(element) }))
+                Ok(Ok(ResolvedTarget { found, told, element: Some(element), object: None }))
             }
             FindResult::Several(lines) => {
                 let why = format!("{} elements match {css:?}", lines.len());
@@ -298,8 +323,12 @@ impl PageController {
         for _ in 0..LOOKS {
             let step = step(meant.to_element());
             let how = (target.offset(), arm);
-            let aim = pointer::reach(&self.shared(), &step, &meant.found, how, deadline).await?;
-            let (before, still) = self.before_still().await?;
+            let shared = self.shared();
+            let mut aim = pointer::reach(&shared, &step, &meant.found, how, deadline).await?;
+            let (before, still) = match aim.stands.take().filter(|_| !aim.framed) {
+                Some(it) => (self.before_as(meant.found.world, &it), it.still),
+                None => self.before_still().await?,
+            };
             let is_fresh = !aim.moved && !aim.framed && still > looked.elapsed();
             if target.is_css() || is_fresh {
                 return Ok(ReachableTarget { meant, step, aim, before });
@@ -370,6 +399,6 @@ impl ResolvedTarget {
             name: Some(item.name.clone()),
             called: Some((item.role.clone(), item.name.clone())),
         };
-        Self { found, element, told }
+        Self { found, element, told, object: None }
     }
 }
