@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::terms::{NOTHING, STRONG, stem, with_pairs, words};
+use super::terms::{CHANGES, NOTHING, STRONG, stem, with_pairs, words};
 use crate::recipe_cache::CachedRecipe;
 
 /// Recipes that some of the words speak of, best first: words of the name count most, then those of the task and the site; what
@@ -51,13 +51,14 @@ fn stems(text: &str) -> Vec<String> {
     out
 }
 
-/// Of what was asked, a recipe has to cover so much.
-const LEAST_COVER: f64 = 0.35;
 /// What is offered comes so near to the best.
 const NEAR: f64 = 0.45;
 
-/// Recipes that answer what a sentence asks, best first; none where the sentence is about something else. Words that few recipes have
-/// say more than words that many have, and words that none has are values, or say that nothing fits.
+/// Recipes that answer what a sentence asks, best first; none where the sentence is about something else.
+///
+/// A recipe is meant where the sentence names its site, or one of the words that say what it is about and that few recipes have. What
+/// else the sentence says tells nothing against it: most of it is values. Words that fewer recipes have count more. Whoever asks for a
+/// change is offered nothing that only reads.
 pub fn offered<'a>(sentence: &str, all: &[&'a Arc<CachedRecipe>]) -> Vec<&'a Arc<CachedRecipe>> {
     let plain = words(sentence);
     if plain.is_empty() {
@@ -69,46 +70,34 @@ pub fn offered<'a>(sentence: &str, all: &[&'a Arc<CachedRecipe>]) -> Vec<&'a Arc
     let joined = plain.windows(2).map(|it| stem(&it.concat())).filter(|it| has(it) > 0);
     asked.extend(joined.collect::<Vec<_>>());
     let n = all.len() as f64;
+    let common = (n / 5.0).max(1.0);
+    let of = |it: &str| all.iter().filter(|known| known.terms().weight(it) == STRONG).count();
     let rare = |count: usize| ((n + 1.0) / (count as f64 + 0.5)).ln().max(0.1);
-    let values = values(sentence);
-    let asked: Vec<(String, usize, f64)> = asked
+    let asked: Vec<(String, usize)> = asked
         .into_iter()
         .map(|it| {
-            let count = has(&it);
-            let weight = match count {
-                0 if values.contains(&it) => 0.1,
-                0 => 0.6 * rare(0),
-                _ => rare(count),
-            };
-            (it, count, weight)
+            let count = of(&it);
+            (it, count)
         })
         .collect();
-    let total: f64 = asked.iter().map(|it| it.2).sum();
-    // A word that no recipe has, and that is no value, says that something else is wanted.
-    let is_foreign = asked.iter().any(|it| it.1 == 0 && !values.contains(&it.0));
-    let common = (n / 5.0).max(1.0);
+    let opening = opening(sentence);
+    let opening = opening.as_deref();
+    let stems: BTreeSet<&str> =
+        asked.iter().map(|it| it.0.as_str()).filter(|it| opening != Some(it)).collect();
+    let tells = |word: &str| of(word) as f64 <= common;
+    let changes = asks_for_change(sentence);
     let said = with_pairs(&plain);
     let mut found: Vec<(f64, &'a Arc<CachedRecipe>)> = Vec::new();
     for known in all {
+        if changes && known.effect().is_read() {
+            continue;
+        }
         let terms = known.terms();
-        let matched: Vec<(f64, usize, f64)> = asked
-            .iter()
-            .map(|(word, count, weight)| (terms.weight(word), *count, *weight))
-            .filter(|it| it.0 > 0.0)
-            .collect();
-        let cover: f64 = matched.iter().map(|it| it.2).sum::<f64>() / total;
-        let strong = matched.iter().filter(|it| it.0 == STRONG).count();
-        let telling = matched.iter().any(|it| it.0 == STRONG && it.1 as f64 <= common);
-        let is_meant = match matched.len() {
-            0 => false,
-            1 => strong == 1 && telling && !is_foreign,
-            _ => (telling || strong > 1) && cover >= LEAST_COVER,
-        };
-        let site = said.iter().filter(|it| terms.site.contains(*it)).count();
-        if is_meant || site > 0 {
-            let named = if site > 0 { STRONG * rare(1) } else { 0.0 };
-            let score = matched.iter().map(|it| it.0 * it.2).sum::<f64>();
-            found.push((score + named, known));
+        let site = said.iter().any(|it| terms.site.contains(it));
+        if site || terms.is_meant(&stems, |it| tells(it)) {
+            let score: f64 =
+                asked.iter().map(|(word, count)| terms.weight(word) * rare(*count)).sum();
+            found.push((score + if site { STRONG * rare(1) } else { 0.0 }, known));
         }
     }
     found.sort_by(|a, b| {
@@ -121,12 +110,21 @@ pub fn offered<'a>(sentence: &str, all: &[&'a Arc<CachedRecipe>]) -> Vec<&'a Arc
     found.into_iter().filter(|it| it.0 >= best * NEAR).map(|it| it.1).collect()
 }
 
-/// Words of a sentence that are values rather than what is asked: numbers, and names in the middle of it.
-fn values(sentence: &str) -> BTreeSet<String> {
-    let mut all = sentence.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
-    let first = all.next().filter(|it| it.bytes().any(|it| it.is_ascii_digit()));
-    let is_value = |it: &&str| it.starts_with(|it: char| it.is_uppercase() || it.is_ascii_digit());
-    first.into_iter().chain(all.filter(is_value)).map(|it| stem(&it.to_lowercase())).collect()
+/// The first word of a sentence, where it is its own stem: `book a table` is no question for books.
+fn opening(sentence: &str) -> Option<String> {
+    let first = sentence.split(|it: char| !it.is_alphanumeric()).find(|it| !it.is_empty())?;
+    let first = first.to_lowercase();
+    (stem(&first) == first).then_some(first)
+}
+
+/// Whether a sentence begins by asking for a change.
+fn asks_for_change(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    let all: Vec<&str> =
+        lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()).take(4).collect();
+    let is_change = |it: &&str| CHANGES.contains(it);
+    let asks = ["please", "can", "could", "i"].iter().any(|it| all.first() == Some(it));
+    all.first().is_some_and(is_change) || asks && all.iter().any(is_change)
 }
 
 #[cfg(test)]

@@ -9,6 +9,10 @@ use std::collections::BTreeSet;
 pub struct Terms {
     strong: BTreeSet<String>,
     weak: BTreeSet<String>,
+    /// Of its name and its task, without proper names: the kind of thing that it is about.
+    subject: BTreeSet<String>,
+    /// Proper names in its task, in words: `Hacker News` is meant by both of them alone.
+    names: Vec<Vec<String>>,
     /// Names of its site that its own words use: whoever says one means it.
     pub site: BTreeSet<String>,
 }
@@ -24,7 +28,7 @@ impl Terms {
         let site = labels[..labels.len().saturating_sub(1)].join(" ");
         let about = [
             recipe.name.as_str().replace('-', " "),
-            recipe.task.clone(),
+            without_slots(&recipe.task),
             recipe.category.clone().unwrap_or_default(),
             site,
         ];
@@ -33,6 +37,13 @@ impl Terms {
             about[..2].iter().flat_map(|it| with_pairs(&words(it))).collect();
         out.site =
             with_pairs(&words(&about[3])).into_iter().filter(|it| own.contains(it)).collect();
+        out.names = proper_names(&about[1]);
+        let of_names: BTreeSet<String> =
+            out.site.iter().map(|it| stem(it)).chain(out.names.iter().flatten().cloned()).collect();
+        for text in &about[..2] {
+            let own = words(text).iter().map(|it| stem(it)).collect::<BTreeSet<_>>();
+            out.subject.extend(own.difference(&of_names).cloned());
+        }
         for text in &about {
             out.strong.extend(with_pairs(&words(text)).iter().map(|it| stem(it)));
         }
@@ -43,6 +54,14 @@ impl Terms {
         fields(data, 0, &mut more);
         out.weak.extend(words(&more).iter().map(|it| stem(it)));
         out
+    }
+
+    /// Whether stems of a sentence speak of it: one of the kind of thing that it is about, or all of a name. `tells`: whether a stem
+    /// tells recipes apart.
+    pub fn is_meant(&self, stems: &BTreeSet<&str>, tells: impl Fn(&str) -> bool) -> bool {
+        let has = |it: &String| stems.contains(it.as_str());
+        self.subject.iter().any(|it| has(it) && tells(it))
+            || self.names.iter().any(|all| all.iter().all(has) && all.iter().any(|it| tells(it)))
     }
 
     pub fn weight(&self, stem: &str) -> f64 {
@@ -75,6 +94,155 @@ const ASKING: &[&str] = &[
     "offset", "json", "results", "result", "public", "data", "v1", "v2", "v3", "org", "net", "io",
     "dev",
 ];
+
+/// Words of everyday requests, which no recipe is about.
+const EVERYDAY: &[&str] = &[
+    "could",
+    "should",
+    "might",
+    "let",
+    "us",
+    "help",
+    "using",
+    "use",
+    "used",
+    "per",
+    "over",
+    "under",
+    "between",
+    "if",
+    "so",
+    "than",
+    "then",
+    "too",
+    "very",
+    "just",
+    "also",
+    "more",
+    "most",
+    "other",
+    "into",
+    "here",
+    "new",
+    "today",
+    "week",
+    "month",
+    "year",
+    "years",
+    "day",
+    "days",
+    "tonight",
+    "latest",
+    "recent",
+    "recently",
+    "current",
+    "like",
+    "such",
+    "others",
+    "another",
+    "anything",
+    "else",
+    "something",
+    "work",
+    "works",
+    "working",
+    "ll",
+    "ve",
+    "re",
+    "don",
+    "im",
+];
+
+/// What a sentence begins with that asks for a change, and not for an answer.
+pub const CHANGES: &[&str] = &[
+    "add",
+    "assign",
+    "book",
+    "buy",
+    "call",
+    "cancel",
+    "change",
+    "close",
+    "comment",
+    "create",
+    "decrease",
+    "delete",
+    "deploy",
+    "dim",
+    "draft",
+    "email",
+    "follow",
+    "increase",
+    "install",
+    "invite",
+    "lower",
+    "make",
+    "message",
+    "move",
+    "mute",
+    "open",
+    "order",
+    "pause",
+    "pay",
+    "play",
+    "post",
+    "publish",
+    "put",
+    "raise",
+    "remind",
+    "remove",
+    "rename",
+    "reply",
+    "reserve",
+    "resize",
+    "resume",
+    "run",
+    "save",
+    "schedule",
+    "send",
+    "set",
+    "start",
+    "stop",
+    "subscribe",
+    "switch",
+    "text",
+    "transfer",
+    "turn",
+    "update",
+    "upload",
+    "wake",
+    "write",
+];
+
+/// Proper names in the middle of a sentence: words with capitals that follow one another, with `of` between them.
+fn proper_names(text: &str) -> Vec<Vec<String>> {
+    let mut out: Vec<Vec<String>> = Vec::new();
+    let mut goes_on = false;
+    for (n, it) in text.split_whitespace().enumerate() {
+        let bare = it.trim_matches(|it: char| !it.is_alphanumeric());
+        let is_name = n > 0 && bare.starts_with(char::is_uppercase);
+        if is_name {
+            let stems: Vec<String> = words(bare).iter().map(|it| stem(it)).collect();
+            match out.last_mut().filter(|_| goes_on) {
+                Some(last) => last.extend(stems),
+                None => out.push(stems),
+            }
+        }
+        // A name ends where a comma or a bracket does.
+        goes_on = is_name && it.ends_with(bare) || goes_on && bare == "of";
+    }
+    out.retain(|it| !it.is_empty());
+    out
+}
+
+/// A task without the names of its parameters.
+fn without_slots(task: &str) -> String {
+    let mut out = String::with_capacity(task.len());
+    for (n, part) in task.split('{').enumerate() {
+        out.push_str(if n == 0 { part } else { part.split_once('}').map_or(part, |it| it.1) });
+    }
+    out
+}
 
 /// Names of fields of a schema.
 fn fields(schema: &Value, depth: usize, out: &mut String) {
@@ -111,7 +279,9 @@ pub fn words(text: &str) -> Vec<String> {
     apart
         .to_lowercase()
         .split(|it: char| !it.is_alphanumeric())
-        .filter(|it| it.len() > 1 && !NOTHING.contains(it) && !ASKING.contains(it))
+        .filter(|it| {
+            it.len() > 1 && ![NOTHING, ASKING, EVERYDAY].iter().any(|all| all.contains(it))
+        })
         .take(400)
         .map(str::to_owned)
         .collect()
