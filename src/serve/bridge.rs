@@ -5,7 +5,7 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use futures::StreamExt as _;
@@ -27,6 +27,8 @@ use commis_client::state_file::StateFile;
 const MAX_LINE: usize = 4 * 1024 * 1024;
 const MODERN: &str = "2026-07-28";
 const SESSION: &str = "mcp-session-id";
+/// How long a message waits for its turn, where the client asks more often than it may.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Answers that are still awaited when the client has ended its input.
 const LAST: Duration = Duration::from_secs(60);
 
@@ -191,7 +193,22 @@ where
         }
     }
 
+    /// Sends one message. Where the daemon refuses it for the rate of requests and says when to ask again, this waits and sends it again:
+    /// nothing of it was carried out.
     async fn send(&self, message: &Value) -> Result<Response> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let answer = self.send_once(message).await?;
+            let wait = answer.headers().get(header::RETRY_AFTER).and_then(|it| it.to_str().ok());
+            let wait = wait.and_then(|it| it.parse().ok()).map(Duration::from_secs);
+            match wait.filter(|_| answer.status() == StatusCode::TOO_MANY_REQUESTS) {
+                Some(wait) if Instant::now() + wait < until => tokio::time::sleep(wait).await,
+                _ => return Ok(answer),
+            }
+        }
+    }
+
+    async fn send_once(&self, message: &Value) -> Result<Response> {
         let session = self.session.read().await.clone();
         let mut request = self
             .client

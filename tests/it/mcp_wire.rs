@@ -19,7 +19,7 @@ struct ServeProcess {
     child: Child,
     port: u64,
     token: String,
-    _home: Home,
+    home: Home,
 }
 
 impl Drop for ServeProcess {
@@ -31,9 +31,13 @@ impl Drop for ServeProcess {
 
 impl ServeProcess {
     fn start() -> Self {
+        Self::with_rate(100_000, 100_000)
+    }
+
+    fn with_rate(per_minute: u32, burst: u32) -> Self {
         let home = Home::new();
-        let settings = "[serve]\nmcp_per_minute = 100000\nmcp_burst = 100000\n";
-        write(&home.path().join("config.toml"), settings);
+        let settings = format!("[serve]\nmcp_per_minute = {per_minute}\nmcp_burst = {burst}\n");
+        write(&home.path().join("config.toml"), &settings);
         let mut command = home.command(&["serve"]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let file = home.path().join("serve/daemon.json");
@@ -43,7 +47,7 @@ impl ServeProcess {
             serde_json::from_slice(&text).map_err(|err| err.to_string())
         });
         let token = state["token"].as_str().unwrap().to_owned();
-        Self { child, port: state["port"].as_u64().unwrap(), token, _home: home }
+        Self { child, port: state["port"].as_u64().unwrap(), token, home }
     }
 
     /// The status, the head, and the message that comes back, as JSON or as the last event of a stream.
@@ -126,6 +130,31 @@ fn a_session_that_is_ended_is_gone() {
     assert_eq!(it.send("DELETE", &headers, "").0, 204);
     let body = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
     assert_eq!(it.send("POST", &headers, &body.to_string()).0, 404);
+}
+
+/// A client of the command line is no stranger to wait out: it is answered late, and not refused.
+#[test]
+fn a_client_over_stdin_waits_for_its_turn() {
+    let it = ServeProcess::with_rate(60, 3);
+    let mut command = it.home.command(&["mcp"]);
+    let mut client =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let who = json!({"name": "a client", "version": "1"});
+    let begin = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": who});
+    let mut input = client.stdin.take().unwrap();
+    let mut messages = vec![
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": begin}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+    ];
+    messages.extend((2..6).map(|id| json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"})));
+    for line in messages {
+        writeln!(input, "{line}").unwrap();
+    }
+    drop(input);
+    let out = String::from_utf8(client.wait_with_output().unwrap().stdout).unwrap();
+    let answers: Vec<Value> = out.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let lists = answers.iter().filter(|it| it["result"]["tools"].is_array()).count();
+    assert_eq!(lists, 4, "{out}");
 }
 
 /// Nothing is run, and nothing is sent: every answer here is one that asks, or refuses.
