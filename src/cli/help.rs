@@ -124,8 +124,14 @@ pub fn shortened(root: Command) -> Command {
     root.mut_subcommands(|it| each(it, &last))
 }
 
-/// A word that is no command, with the commands of that name that stand elsewhere.
+/// A word that is no command, with the commands of that name that stand elsewhere; and a recipe that is not named, with the command
+/// that lists them.
 pub fn with_tip(mut err: clap::Error) -> clap::Error {
+    if lacks_name(&err) {
+        let tip = StyledStr::from("`commis list` has the names of your recipes");
+        err.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+        return err;
+    }
     if err.kind() != ErrorKind::InvalidSubcommand {
         return err;
     }
@@ -140,6 +146,19 @@ pub fn with_tip(mut err: clap::Error) -> clap::Error {
     let tips = tips.iter().map(styled).collect();
     err.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
     err
+}
+
+/// Whether a command lacks the name of a recipe.
+fn lacks_name(err: &clap::Error) -> bool {
+    let usage = err.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    let of_recipes = ["recipe", "run", "check", "export"];
+    err.kind() == ErrorKind::MissingRequiredArgument
+        && matches!(err.get(ContextKind::InvalidArg), Some(ContextValue::Strings(all)) if all.iter().any(|it| it.starts_with("<NAME")))
+        && usage
+            .split_whitespace()
+            .skip_while(|it| *it != "commis")
+            .nth(1)
+            .is_some_and(|it| of_recipes.contains(&it))
 }
 
 /// What may be meant by a word, at most three commands, without the program's name.

@@ -12,7 +12,12 @@ pub fn conclude(learned: &LearnResult, cx: &LearnContext, task: &Task, json: boo
     } else {
         describe(learned, cx, task)?;
     }
-    Ok(u8::from(matches!(learned.outcome, Outcome::NeedsSelection | Outcome::NonRecipeable)))
+    Ok(exit_code(learned.outcome))
+}
+
+/// 1 if no recipe was saved.
+pub fn exit_code(outcome: Outcome) -> u8 {
+    u8::from(matches!(outcome, Outcome::NeedsSelection | Outcome::NonRecipeable))
 }
 
 fn describe(learned: &LearnResult, cx: &LearnContext, task: &Task) -> Result<()> {
@@ -47,7 +52,7 @@ fn describe(learned: &LearnResult, cx: &LearnContext, task: &Task) -> Result<()>
             ));
         }
     }
-    for it in next_steps(learned) {
+    for it in next_steps(&learned.name, learned.outcome) {
         context::say(&format!("  {it}"));
     }
     context::say(&format!(
@@ -57,10 +62,9 @@ fn describe(learned: &LearnResult, cx: &LearnContext, task: &Task) -> Result<()>
     Ok(())
 }
 
-/// What to do with what was learned.
-fn next_steps(learned: &LearnResult) -> Vec<String> {
-    let name = &learned.name;
-    match learned.outcome {
+/// What to do with what was learned under that name, a line each.
+pub fn next_steps(name: &str, outcome: Outcome) -> Vec<String> {
+    match outcome {
         Outcome::Verified => vec![format!("commis run {name} runs it; commis recipe explain {name} says what is sent and how it was proven")],
         Outcome::SavedDraft => vec![
             format!("commis run {name} --draft runs it as it is"),

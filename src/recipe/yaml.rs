@@ -80,7 +80,19 @@ pub fn describe_error(err: &serde_saphyr::Error) -> String {
     out + &tip
 }
 
-/// The known name that is most like the one that serde does not know: `fill` for `fil`.
+/// Words of other tools for what has another name here.
+const MEANT: &[(&str, &str)] = &[
+    ("goto", "navigate"),
+    ("open", "navigate"),
+    ("visit", "navigate"),
+    ("type", "fill"),
+    ("key", "press"),
+    ("tick", "check"),
+    ("wait", "wait_for"),
+    ("iframe", "frame"),
+];
+
+/// The known name that is most like the one that serde does not know: `fill` for `fil`, `navigate` for `goto`.
 fn tip(line: &str) -> Option<&str> {
     let (_, after) =
         ["unknown variant ", "unknown field "].iter().find_map(|it| line.split_once(it))?;
@@ -88,6 +100,10 @@ fn tip(line: &str) -> Option<&str> {
     let found = found.trim_matches(['`', '"', ' ']).to_lowercase();
     let known = wanted.split(" at line ").next().unwrap_or_default();
     let names = known.split([',', ' ']).map(|it| it.trim_matches(['`', '"']));
+    let meant = MEANT.iter().find(|it| it.0 == found).map(|it| it.1);
+    if let Some(it) = names.clone().find(|it| Some(*it) == meant) {
+        return Some(it);
+    }
     names
         .filter(|it| !["", "one", "of", "or"].contains(it))
         .map(|it| (strsim::jaro(&found, it), it))
@@ -123,7 +139,13 @@ mod tests {
     #[test]
     fn the_name_that_is_meant_is_told() {
         let known = "expected one of `navigate`, `fill`, `press` at line 1, column 3";
-        for (found, meant) in [("fil", Some("fill")), ("Press", Some("press")), ("hunter2", None)] {
+        for (found, meant) in [
+            ("fil", Some("fill")),
+            ("Press", Some("press")),
+            ("goto", Some("navigate")),
+            ("tick", None),
+            ("hunter2", None),
+        ] {
             assert_eq!(tip(&format!("unknown variant `{found}`, {known}")), meant, "{found}");
             assert_eq!(tip(&format!("unknown field `{found}`, {known}")), meant, "{found}");
         }
