@@ -28,8 +28,7 @@ const AIM: &str = concat!(
     ")() } : out;
 }"
 );
-/// What a press came to. For `turn`, where the click has changed nothing yet, a frame after it: what it sets off at once has begun then.
-/// Timers are no measure: the browser runs them after the frame that follows a click. A page that is not drawn has no frames.
+/// What a press came to. For `turn`, once what it sets off at once has begun, as `turn` of `page.rs` has it.
 const VERDICT: &str = concat!(
     "function (ask) {
   const aim = globalThis.commisAim;
@@ -39,11 +38,9 @@ const VERDICT: &str = concat!(
   const end = () => ({ ...aim.end(), stands: (",
     page::stands!(),
     ")() });
-  if (aim.hasEffect()) return end();
-  return new Promise(done => {
-    const late = setTimeout(() => done(end()), 60);
-    requestAnimationFrame(() => setTimeout(() => { clearTimeout(late); done(end()); }, 0));
-  });
+  return new Promise(done => (",
+    page::turn!(),
+    ")(aim.hasEffect(), () => done(end())));
 }"
 );
 /// Brings it to the middle or an edge of what scrolls, where what lies over an edge leaves it free.

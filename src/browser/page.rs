@@ -190,7 +190,23 @@ macro_rules! stands {
         )
     };
 }
-pub(super) use {stands, still};
+/// Calls `done` in a turn of the page: of what an act changed nothing at once after the frame that follows, else after the messages that
+/// its scripts have sent themselves, which is how frameworks put off their work. Timers are no measure: the browser runs them after that
+/// frame. A page that is not drawn has no frames.
+macro_rules! turn {
+    () => {
+        "function (hasEffect, done) {
+  const late = setTimeout(done, 60);
+  const end = () => { clearTimeout(late); done(); };
+  if (hasEffect) {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => { port1.close(); end(); };
+    port2.postMessage(0);
+  } else requestAnimationFrame(() => setTimeout(end, 0));
+}"
+    };
+}
+pub(super) use {stands, still, turn};
 /// The address, [`STILL`] (0 where that fails), and how many changes were seen so far.
 const STANDS: &str = stands!();
 /// [`STILL`] of what is drawn around an element of that name: the document's title is not. 0 where it may change unseen: in a closed

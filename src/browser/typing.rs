@@ -83,8 +83,8 @@ const PREPARE: &str = "function (value) {
     this.getAttribute('role') === 'combobox' || this.maxLength >= 0 && this.maxLength < 8;
   return { ...as((edits ? 'editor ' : '') + (content ? 'filled' : 'empty')), suggests };
 }";
-/// What stands in a field; of an editor what it shows, which may be a part. With `turn`, where the last key has changed nothing of the
-/// document, a frame after it: what the keys set off at once has begun then. A page that is not drawn has no frames.
+/// What stands in a field; of an editor what it shows, which may be a part. With `turn`, once what the last key sets off at once has begun,
+/// as `turn` of `page.rs` has it.
 const HELD: &str = concat!(
     "function (max, turn) {
   const { lost, hasEffect } = globalThis.commisTyping?.end() ?? { lost: 0, hasEffect: false };
@@ -101,11 +101,9 @@ const HELD: &str = concat!(
     ")() : null,
     };
   };
-  if (!turn || hasEffect) return read();
-  return new Promise(done => {
-    const late = setTimeout(() => done(read()), 60);
-    requestAnimationFrame(() => setTimeout(() => { clearTimeout(late); done(read()); }, 0));
-  });
+  return turn ? new Promise(done => (",
+    page::turn!(),
+    ")(hasEffect, () => done(read()))) : read();
 }"
 );
 /// Gives an editor a text as a paste does; whether it took it.

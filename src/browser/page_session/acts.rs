@@ -249,7 +249,8 @@ impl PageController {
         let shown = if secret { MASK.to_owned() } else { quote_text(&value) };
         let changes = held.stands.as_ref().map(|it| it.2).filter(|_| held.settled);
         let mut effect = if held.settled {
-            let is_main = meant.found.world == before.world;
+            let is_main = meant.found.world == before.world
+                && shared.page().is_ok_and(|it| it.session == meant.found.session);
             let stands = held.stands.take().filter(|_| is_main);
             self.settled(before, stands.map(page::DocumentState::from)).await?
         } else {

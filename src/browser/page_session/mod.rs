@@ -85,13 +85,12 @@ const BEGUN: Duration = Duration::from_millis(500);
 const BUSY: Duration = Duration::from_secs(8);
 /// The end of a page is told so long after it.
 const GONE: Duration = Duration::from_secs(2);
-/// What an act sets off at once has begun by then; a page that is not drawn has no frames.
-const TURN: &str = "function () {
-  return new Promise(done => {
-    const late = setTimeout(() => done(true), 60);
-    requestAnimationFrame(() => setTimeout(() => { clearTimeout(late); done(true); }, 0));
-  });
-}";
+/// What an act sets off at once has begun by then.
+const TURN: &str = concat!(
+    "function () { return new Promise(done => (",
+    page::turn!(),
+    ")(false, () => done(true))); }"
+);
 /// Steps that are remembered.
 const MAX_STEPS: usize = 1000;
 
@@ -518,7 +517,7 @@ impl PageController {
         let shared = self.shared();
         let mut verdict = aim::verdict(&shared, &meant.found, aim, PressCheck::Turn, BEGUN).await;
         let stands = verdict.as_mut().and_then(|it| it.stands.take());
-        let stands = stands.filter(|_| meant.found.world == before.world);
+        let stands = stands.filter(|_| !aim.framed);
         let mut effect = self.settled(before, stands.map(page::DocumentState::from)).await?;
         if verdict.is_none() && effect.navigated.is_none() {
             verdict =

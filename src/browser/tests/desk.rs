@@ -256,6 +256,62 @@ async fn an_act_tells_of_its_dialogs_and_refusals_as_the_first_one_did() {
     browser.close().await.unwrap();
 }
 
+/// A change that is seen at once is no reason to miss what comes right after it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_act_puts_off_is_told_beside_what_it_changes_at_once() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let mut desk = desk(&browser).await;
+    let message = "const c = new MessageChannel(); c.port1.onmessage = () => alert('late'); c.port2.postMessage(0)";
+    for later in [
+        "Promise.resolve().then(() => alert('late'))",
+        message,
+        "(async () => { for (let n = 0; n < 9; n++) await n; alert('late'); })()",
+    ] {
+        open(&mut desk, &format!("<button onclick=\"this.title = 'on'; {later}\">Go</button>"))
+            .await;
+        let effect = click(&mut desk, "button Go").await.unwrap().effect.unwrap();
+        assert_eq!(effect.dialogs, ["alert \"late\" was dismissed"], "{later}");
+        assert!(effect.dom_changed, "{later}");
+    }
+    browser.close().await.unwrap();
+}
+
+/// A field is typed into key by key where somebody may wait for the keys, and given its text at once elsewhere; either way it is told what
+/// stands in it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_field_is_given_its_text_at_once_where_nobody_waits_for_keys() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let mut desk = desk(&browser).await;
+    let html = "<input aria-label=Plain><input aria-label=Heard onkeydown='0'>
+        <input aria-label=Short maxlength=4><input aria-label=Listed role=combobox>
+        <input aria-label=Capitals>
+        <script>let n = 0; addEventListener('input', it => {
+            n += 1;
+            it.target.title = n;
+            if (it.target.ariaLabel === 'Capitals') it.target.value = it.target.value.toUpperCase();
+        });</script>";
+    for (name, value, events, told) in [
+        ("Plain", "lantern", 2, "filled textbox \"Plain\" with \"lantern\": the page changed"),
+        ("Heard", "lantern", 7, "filled textbox \"Heard\" with \"lantern\": the page changed"),
+        ("Short", "1234", 4, "filled textbox \"Short\" with \"1234\": the page changed"),
+        ("Listed", "lamp", 4, "filled combobox \"Listed\" with \"lamp\": the page changed"),
+        // Two at once, and then one for each key and one to empty it.
+        ("Capitals", "ab", 5, "it holds \"AB\" now"),
+    ] {
+        open(&mut desk, html).await;
+        let role = if name == "Listed" { "combobox" } else { "textbox" };
+        let target =
+            crate::page_session::Target::Named { role: role.into(), name: name.into(), row: None };
+        let said = desk.run(Command::Fill(target, value.into())).await.unwrap().text;
+        assert!(said.contains(told), "{said}");
+        let seen = run_command(&mut desk, Command::Js("n".into())).await;
+        assert_eq!(seen, format!("> {events}"), "{name}");
+    }
+    browser.close().await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_hangs_is_left_by_going_elsewhere() {
     let site = serve().await;
