@@ -88,7 +88,7 @@ function (points, x, y, arm) {
       return arm === 'strict' ? text : text.replace(/[0-9]+/g, '#');
     };
     const said = says();
-    // Changes of the document until the page hears of the click, and what is on or off.
+    // Changes of the document until the page hears of the click.
     const seen = () => globalThis.commisStill?.changes ?? 0;
     let before = Infinity;
     const hear = event => {

@@ -190,9 +190,9 @@ macro_rules! stands {
         )
     };
 }
-/// Calls `done` in a turn of the page: of what an act changed nothing at once after the frame that follows, else after the messages that
-/// its scripts have sent themselves, which is how frameworks put off their work. Timers are no measure: the browser runs them after that
-/// frame. A page that is not drawn has no frames.
+/// Calls `done` once what an act sets off at once has begun. Where the act has changed something, that is after the messages that scripts
+/// of the page have sent themselves: frameworks put off their work so. Else it is after the next frame. Timers are no measure, because
+/// the browser runs them after that frame. A page that is not drawn has no frames, so that it ends after 60 ms in any case.
 macro_rules! turn {
     () => {
         "function (hasEffect, done) {

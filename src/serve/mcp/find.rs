@@ -1,6 +1,9 @@
 //! Which recipes are meant by a few words.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::terms::{CHANGES, NOTHING, STRONG, stem, with_pairs, words};
 use crate::recipe_cache::CachedRecipe;
@@ -73,18 +76,14 @@ pub fn offered<'a>(sentence: &str, all: &[&'a Arc<CachedRecipe>]) -> Vec<&'a Arc
     let common = (n / 5.0).max(1.0);
     let of = |it: &str| all.iter().filter(|known| known.terms().weight(it) == STRONG).count();
     let rare = |count: usize| ((n + 1.0) / (count as f64 + 0.5)).ln().max(0.1);
-    let asked: Vec<(String, usize)> = asked
-        .into_iter()
-        .map(|it| {
-            let count = of(&it);
-            (it, count)
-        })
-        .collect();
+    let counts: Vec<usize> = asked.iter().map(|it| of(it)).collect();
+    let asked: Vec<(&str, usize)> = asked.iter().map(String::as_str).zip(counts).collect();
     let opening = opening(sentence);
-    let opening = opening.as_deref();
-    let stems: BTreeSet<&str> =
-        asked.iter().map(|it| it.0.as_str()).filter(|it| opening != Some(it)).collect();
-    let tells = |word: &str| of(word) as f64 <= common;
+    let stems: BTreeMap<&str, bool> = asked
+        .iter()
+        .filter(|it| opening.as_deref() != Some(it.0))
+        .map(|it| (it.0, it.1 as f64 <= common))
+        .collect();
     let changes = asks_for_change(sentence);
     let said = with_pairs(&plain);
     let mut found: Vec<(f64, &'a Arc<CachedRecipe>)> = Vec::new();
@@ -94,7 +93,7 @@ pub fn offered<'a>(sentence: &str, all: &[&'a Arc<CachedRecipe>]) -> Vec<&'a Arc
         }
         let terms = known.terms();
         let site = said.iter().any(|it| terms.site.contains(it));
-        if site || terms.is_meant(&stems, |it| tells(it)) {
+        if site || terms.is_meant(&stems) {
             let score: f64 =
                 asked.iter().map(|(word, count)| terms.weight(word) * rare(*count)).sum();
             found.push((score + if site { STRONG * rare(1) } else { 0.0 }, known));

@@ -2,7 +2,7 @@
 
 use commis_recipe::model::Recipe;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Words of a recipe, as they are compared: those that say what it is about, and those that say what it takes and gives.
 #[derive(Debug, Default)]
@@ -56,12 +56,13 @@ impl Terms {
         out
     }
 
-    /// Whether stems of a sentence speak of it: one of the kind of thing that it is about, or all of a name. `tells`: whether a stem
-    /// tells recipes apart.
-    pub fn is_meant(&self, stems: &BTreeSet<&str>, tells: impl Fn(&str) -> bool) -> bool {
-        let has = |it: &String| stems.contains(it.as_str());
-        self.subject.iter().any(|it| has(it) && tells(it))
-            || self.names.iter().any(|all| all.iter().all(has) && all.iter().any(|it| tells(it)))
+    /// Whether a sentence speaks of it: of the kind of thing that it is about, or by all of a name. `stems`: those of the sentence, and
+    /// whether each tells recipes apart.
+    pub fn is_meant(&self, stems: &BTreeMap<&str, bool>) -> bool {
+        let has = |it: &String| stems.contains_key(it.as_str());
+        let tells = |it: &String| stems.get(it.as_str()) == Some(&true);
+        self.subject.iter().any(tells)
+            || self.names.iter().any(|all| all.iter().all(has) && all.iter().any(tells))
     }
 
     pub fn weight(&self, stem: &str) -> f64 {
