@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::terms::{CHANGES, NOTHING, STRONG, stem, with_pairs, words};
+use super::terms::{CHANGES, NOTHING, STRONG, opening, stem, with_pairs, words};
 use crate::recipe_cache::CachedRecipe;
 
 /// Recipes that some of the words speak of, best first: words of the name count most, then those of the task and the site; what
@@ -78,22 +78,33 @@ pub fn offered<'a>(sentence: &str, all: &[&'a Arc<CachedRecipe>]) -> Vec<&'a Arc
     let rare = |count: usize| ((n + 1.0) / (count as f64 + 0.5)).ln().max(0.1);
     let counts: Vec<usize> = asked.iter().map(|it| of(it)).collect();
     let asked: Vec<(&str, usize)> = asked.iter().map(String::as_str).zip(counts).collect();
+    // `book a table` is no question for books; `convert` is one for what converts.
     let opening = opening(sentence);
-    let stems: BTreeMap<&str, bool> = asked
-        .iter()
-        .filter(|it| opening.as_deref() != Some(it.0))
-        .map(|it| (it.0, it.1 as f64 <= common))
-        .collect();
+    let mut stems: BTreeMap<&str, bool> =
+        asked.iter().map(|it| (it.0, it.1 as f64 <= common)).collect();
+    let verb = opening.as_deref().and_then(|it| stems.remove_entry(it));
     let changes = asks_for_change(sentence);
     let said = with_pairs(&plain);
+    // The name of a site that is what other sites are about, such as `weather`, is a word like others.
+    let is_common_noun = |it: &str| {
+        let stem = stem(it);
+        all.iter().any(|known| {
+            let terms = known.terms();
+            terms.is_about(&stem) && !terms.site.contains(it)
+        })
+    };
+    let (nouns, names): (Vec<&str>, Vec<&str>) =
+        said.iter().map(String::as_str).partition(|it| is_common_noun(it));
     let mut found: Vec<(f64, &'a Arc<CachedRecipe>)> = Vec::new();
     for known in all {
         if changes && known.effect().is_read() {
             continue;
         }
         let terms = known.terms();
-        let site = said.iter().any(|it| terms.site.contains(it));
-        if site || terms.is_meant(&stems) {
+        let site = names.iter().any(|it| terms.site.contains(*it));
+        let kind = nouns.iter().any(|it| terms.site.contains(*it));
+        let does = verb.is_some_and(|(it, tells)| tells && terms.opening.as_deref() == Some(it));
+        if site || kind || does || terms.is_meant(&stems) {
             let score: f64 =
                 asked.iter().map(|(word, count)| terms.weight(word) * rare(*count)).sum();
             found.push((score + if site { STRONG * rare(1) } else { 0.0 }, known));
@@ -107,13 +118,6 @@ pub fn offered<'a>(sentence: &str, all: &[&'a Arc<CachedRecipe>]) -> Vec<&'a Arc
     });
     let best = found.first().map_or(0.0, |it| it.0);
     found.into_iter().filter(|it| it.0 >= best * NEAR).map(|it| it.1).collect()
-}
-
-/// The first word of a sentence, where it is its own stem: `book a table` is no question for books.
-fn opening(sentence: &str) -> Option<String> {
-    let first = sentence.split(|it: char| !it.is_alphanumeric()).find(|it| !it.is_empty())?;
-    let first = first.to_lowercase();
-    (stem(&first) == first).then_some(first)
 }
 
 /// Whether a sentence begins by asking for a change.

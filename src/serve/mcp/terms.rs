@@ -15,6 +15,8 @@ pub struct Terms {
     names: Vec<Vec<String>>,
     /// Names of its site that its own words use: whoever says one means it.
     pub site: BTreeSet<String>,
+    /// The stem of the first word of its task: `convert`, `search`.
+    pub opening: Option<String>,
 }
 
 impl Terms {
@@ -25,7 +27,9 @@ impl Terms {
         let host = host.as_ref().and_then(|it| it.host_str()).unwrap_or_default();
         // What stands before the ending that sites share.
         let labels: Vec<&str> = host.split('.').collect();
-        let site = labels[..labels.len().saturating_sub(1)].join(" ");
+        let parts_of_site = labels[..labels.len().saturating_sub(1)].join(" ");
+        // One label is one name: `open` alone does not mean `open-meteo`.
+        let site = parts_of_site.replace('-', "");
         let about = [
             recipe.name.as_str().replace('-', " "),
             without_slots(&recipe.task),
@@ -38,8 +42,10 @@ impl Terms {
         out.site =
             with_pairs(&words(&about[3])).into_iter().filter(|it| own.contains(it)).collect();
         out.names = proper_names(&about[1]);
+        out.opening = opening(&about[1]);
+        let of_site = out.site.iter().cloned().chain(words(&parts_of_site));
         let of_names: BTreeSet<String> =
-            out.site.iter().map(|it| stem(it)).chain(out.names.iter().flatten().cloned()).collect();
+            of_site.map(|it| stem(&it)).chain(out.names.iter().flatten().cloned()).collect();
         for text in &about[..2] {
             let own = words(text).iter().map(|it| stem(it)).collect::<BTreeSet<_>>();
             out.subject.extend(own.difference(&of_names).cloned());
@@ -54,6 +60,11 @@ impl Terms {
         fields(data, 0, &mut more);
         out.weak.extend(words(&more).iter().map(|it| stem(it)));
         out
+    }
+
+    /// Whether its name or its task has that word, and not as part of a proper name.
+    pub fn is_about(&self, stem: &str) -> bool {
+        self.subject.contains(stem)
     }
 
     /// Whether a sentence speaks of it: of the kind of thing that it is about, or by all of a name. `stems`: those of the sentence, and
@@ -286,6 +297,13 @@ pub fn words(text: &str) -> Vec<String> {
         .take(400)
         .map(str::to_owned)
         .collect()
+}
+
+/// The first word of a sentence, where it is its own stem, as a verb is that asks for something.
+pub fn opening(sentence: &str) -> Option<String> {
+    let first = sentence.split(|it: char| !it.is_alphanumeric()).find(|it| !it.is_empty())?;
+    let first = first.to_lowercase();
+    (stem(&first) == first).then_some(first)
 }
 
 pub fn stem(word: &str) -> String {
