@@ -194,7 +194,7 @@ pub fn encode_token(asked: &str, from: &Resumption) -> String {
 pub fn decode_token(asked: &str, text: &str) -> Result<Resumption> {
     let refused = |why: &str| {
         Error::new(Code::ParamInvalid, why.to_owned())
-            .hint("use the token that the last answer gave, with the same recipe and values")
+            .hint("leave it out to begin with the first page; to go on, give the token of the last answer with the same recipe and values")
     };
     let read = || -> Option<ContinuationToken> {
         let bytes = URL_SAFE_NO_PAD.decode(text.trim()).ok()?;

@@ -13,7 +13,7 @@ WORDS = {
 def page(results):
     names = list(results["tools"])
     pages = results["pages"]
-    dev = "commis" in names and results.get("profile") != "release"
+    dev = "commis" in names and results.get("profile") not in ("release", "dist")
     lines = [
         "# Browsing: commis browse beside its peers", "",
         *(["**A dev build of commis: its times are no results.**", ""] if dev else []),

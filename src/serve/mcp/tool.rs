@@ -70,7 +70,7 @@ impl ToolDefinition {
         if own_arguments(recipe).any(|it| it == CONTINUE_FROM)
             && let Some(all) = input.get_mut("properties").and_then(Value::as_object_mut)
         {
-            let text = "continue_from of the last answer";
+            let text = "Only to go on: continue_from of the last answer";
             all.insert(CONTINUE_FROM.to_owned(), json!({"type": "string", "description": text}));
         }
         let mut brief = brief(&if recipe.trust.has_untrusted_text() {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use super::{
@@ -413,14 +413,16 @@ struct RunArgs {
     /// Pages of the list at most.
     #[schemars(range(min = 1))]
     max_pages: Option<u64>,
-    /// Where an earlier answer ended: its `continue_from`, with the same values.
+    /// Where an earlier answer ended: its `continue_from`, with the same values; absent for the beginning.
+    #[serde(default, deserialize_with = "some_text")]
     #[schemars(length(max = 32_000))]
     continue_from: Option<String>,
     /// Fields of each item that are wanted, with commas between them: `name,price.amount`.
+    #[serde(default, deserialize_with = "some_text")]
     #[schemars(length(max = 4_000))]
     fields: Option<String>,
     /// Items are wanted that fit this JMESPath condition.
-    #[serde(rename = "where")]
+    #[serde(default, rename = "where", deserialize_with = "some_text")]
     #[schemars(length(max = 1_024))]
     condition: Option<String>,
     /// Items at most, of those that fit; follows no pages.
@@ -430,7 +432,14 @@ struct RunArgs {
     #[schemars(range(min = 2))]
     max_bytes: Option<u64>,
     /// A login of the vault that the token names (`vault:NAME`); the answer is that of its account.
+    #[serde(default, deserialize_with = "some_text")]
     login: Option<String>,
+}
+
+/// A text, or none where it is empty: models give every argument that they see.
+fn some_text<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<String>, D::Error> {
+    let text = Option::<String>::deserialize(from)?;
+    Ok(text.filter(|it| !it.trim().is_empty()))
 }
 
 /// Pages that one call follows where nobody says how many.
@@ -789,4 +798,21 @@ async fn delete(cx: OperationContext, args: NameArgs) -> OperationOutput<RecipeN
     }
     changed(&cx, name.as_str(), "deleted");
     with_default_meta(RecipeNameResult { name: name.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_argument_is_none() {
+        let given =
+            json!({"name": "shop", "continue_from": "", "fields": " ", "where": "", "login": null});
+        let args: RunArgs = serde_json::from_value(given).unwrap();
+        assert!(args.continue_from.or(args.fields).or(args.condition).or(args.login).is_none());
+        let given = json!({"name": "shop", "continue_from": "abc", "fields": "a,b"});
+        let args: RunArgs = serde_json::from_value(given).unwrap();
+        assert_eq!(args.continue_from.as_deref(), Some("abc"));
+        assert_eq!((args.fields.as_deref(), args.condition), (Some("a,b"), None));
+    }
 }
