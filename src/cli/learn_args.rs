@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 const EXAMPLES: &str = "Examples:
   commis recipe learn --har session.har --task \"Search the shop for {query}\" -p query=lantern
+  commis recipe learn --url 'http://shop.test/api/search?q={query}' --task \"Search for {query}\" -p query=lantern --second query=hose
   commis recipe learn --url http://shop.test/ --steps steps.yaml \\
     --task \"Search for {query}\" -p query=lantern --second query=hose
   commis recipe learn --manual http://shop.test/ --task \"Search for {query}\" --second query=hose";
@@ -26,8 +27,8 @@ pub struct Args {
     /// Learn from this recording
     #[arg(long, value_name = "FILE", conflicts_with = "url")]
     pub har: Option<PathBuf>,
-    /// Learn from this page, driven by --steps
-    #[arg(long, requires = "steps")]
+    /// Learn from this page: driven by --steps, or with {name} in the address where a value goes
+    #[arg(long)]
     pub url: Option<String>,
     /// Open a window on this page, record your actions until you close it, and learn from them
     #[arg(long, value_name = "URL", conflicts_with_all = ["har", "url", "steps"])]
@@ -134,10 +135,11 @@ pub fn stage(text: &str) -> std::result::Result<Stage, String> {
     })
 }
 
-/// The three ways to learn.
+/// The ways to learn.
 pub(super) fn nothing_to_learn() -> Error {
     Error::new(Code::Usage, "give a page (--url), a HAR (--har), or a page to use in a window (--manual)").hint(
-        "one of three:
+        "one of these:
+    commis learn --url 'https://example.org/search?q={query}' --task \"Search for {query}\" -p query=lantern --second query=hose
     commis learn --url URL --steps steps.yaml --task \"Search for {query}\" -p query=lantern --second query=hose
     commis learn --har session.har --task \"Search for {query}\" -p query=lantern --second query=hose
     commis learn --manual URL --task \"Search for {query}\" --second query=hose

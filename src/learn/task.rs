@@ -1,7 +1,7 @@
 //! One thing to learn, checked and complete: what a manifest entry or the flags of `recipe learn` come to.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -10,7 +10,7 @@ use std::{
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{secrets::TaskSecrets, stage_inputs};
+use super::{page_address::split_address, secrets::TaskSecrets, stage_inputs};
 use commis_artifacts::store::json_sha256;
 use commis_base::{
     error::{Code, Error, Result},
@@ -65,6 +65,23 @@ pub enum Source {
 }
 
 impl Source {
+    /// A page and what is done there, with {name} for a value. Without steps, values that stand in the address become parameters in it:
+    /// the page is opened without them first, as a person would open it.
+    pub fn page(url: String, steps: Vec<Step>, values: &BTreeMap<String, String>) -> Self {
+        let named = steps.is_empty() && !url.contains('{');
+        let found = named.then(|| split_address(&url, values, &mut BTreeSet::new())).flatten();
+        let (url, steps) = match found {
+            Some((start, opened)) => (start, vec![Step::Navigate(opened)]),
+            None => (url, steps),
+        };
+        Self::Live { url, steps, by_hand: false }
+    }
+
+    /// Whether each run of it does the same, whatever the values are.
+    pub fn is_constant(&self) -> bool {
+        matches!(self, Self::Live { url, steps, by_hand: false } if steps.is_empty() && !url.contains('{'))
+    }
+
     /// Reads the file to know its hash. Fails with [`Code::Usage`] when it cannot be read or is larger than 256 MiB.
     pub fn har(path: PathBuf) -> Result<Self> {
         let sha256 = digest_bounded(&path, MAX_HAR)?;

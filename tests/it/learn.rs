@@ -258,3 +258,30 @@ fn live_values_lost_is_the_one_reason_to_record_again() {
         "{yaml}"
     );
 }
+
+/// The address has the value, by name or as it is: nothing else has to be said. Where nothing has it, the command says so at once.
+#[test]
+fn an_address_with_the_value_needs_no_steps() {
+    if !has_chromium() {
+        return;
+    }
+    let home = Home::new();
+    let learn = |name: &str, url: &str| {
+        let all = ["learn", "--testbed", "--json", "--name", name, "--url", url, "--task"];
+        let rest =
+            ["Search the shop for {query}", "-p", "query=lantern", "--second", "query=teapot"];
+        home.json(&[&all[..], &rest].concat())
+    };
+    for (name, url) in [
+        ("by-name", "https://shop.test/api/search?q={query}"),
+        ("by-value", "https://shop.test/api/search?q=lantern"),
+    ] {
+        let (code, said) = learn(name, url);
+        assert_eq!((code, &said["outcome"]), (0, &json!("verified")), "{said}");
+        let (code, ran) = home.json(&["run", name, "-p", "query=hose", "--testbed", "--json"]);
+        assert_eq!((code, &ran["success"]), (0, &json!(true)), "{ran}");
+        assert!(ran["items"].as_u64() > Some(0), "{ran}");
+    }
+    let (code, said) = learn("by-nothing", "https://shop.test/");
+    assert_eq!((code, &said["error_code"]), (2, &json!("USAGE")), "{said}");
+}

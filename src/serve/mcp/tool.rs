@@ -141,7 +141,8 @@ fn describe(input: &mut Value, recipe: &Recipe) {
         };
         let words = it.name.replace(['_', '-'], " ");
         let examples = it.examples.iter().filter(|it| own && is_plain_word(it)).take(2);
-        let all: Vec<&str> = examples.map(String::as_str).collect();
+        // In quotation marks, so that a small model does not take both for one value.
+        let all: Vec<String> = examples.map(|it| format!("\"{it}\"")).collect();
         let has_choice = at.contains_key("enum");
         let text = match all.as_slice() {
             [] => words,

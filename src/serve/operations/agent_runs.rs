@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    ExecutionMode, HttpMethod, Kind, Meta, Operation, OperationContext, Spec, ToolExposure,
-    recipes::run_usual, row, with_default_meta,
+    ExecutionMode, HttpMethod, Kind, Meta, Operation, OperationContext, Spec, ToolExposure, row,
+    run_recipe::run_usual, with_default_meta,
 };
 use crate::{
     agent_runs::{

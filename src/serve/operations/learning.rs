@@ -184,8 +184,9 @@ impl LearnArgs {
             })
         });
         let steps = steps.collect::<Result<Vec<_>>>()?;
+        let (first, second) = (BTreeMap::from(self.params), BTreeMap::from(self.second));
         let source = match (self.url, self.har, self.upload) {
-            (Some(url), None, None) => Source::Live { url, steps, by_hand: false },
+            (Some(url), None, None) => Source::page(url, steps, &first),
             (None, Some(path), None) if path.is_absolute() => Source::har(path)?,
             (None, Some(_), None) => {
                 return Err(Error::new(Code::ParamInvalid, "`har` is not an absolute path"));
@@ -202,7 +203,6 @@ impl LearnArgs {
             Some(it) => RecipeName::new(it)?,
             None => RecipeName::slug(&self.task),
         };
-        let (first, second) = (self.params.into(), BTreeMap::from(self.second));
         let mut task = Task {
             id: id_of(&principal.id, &name),
             name,
@@ -299,6 +299,15 @@ fn taught(cx: &OperationContext, learned: LearnResult) -> Taught {
             arguments: json!({"name": name, "params": example(cx, name)}),
             why: "runs the recipe; it is a tool of its own as well, after the list of tools was read again",
         }),
+        Outcome::SavedDraft
+            if learned.reason.as_deref() == Some(Code::NeedsSecondExampleForVerify.as_str()) =>
+        {
+            Some(Next {
+                tool: "recipe_learn".to_owned(),
+                arguments: json!({"name": name, "force": true}),
+                why: "the same call with `second`, other values of the same parameters, proves it",
+            })
+        }
         Outcome::SavedDraft => Some(Next {
             tool: "recipe_verify".to_owned(),
             arguments: json!({"name": name}),

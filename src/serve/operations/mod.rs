@@ -10,6 +10,7 @@ mod meta;
 mod recipes;
 mod research;
 pub(crate) mod run_login;
+mod run_recipe;
 pub mod runs;
 mod sessions;
 mod tasks;
@@ -23,7 +24,7 @@ use std::sync::LazyLock;
 pub(crate) use self::{
     action_history::{LearnRequest, start_learning, trail},
     agent_runs::{MatchedRecipe, RecipeQuery, match_recipe},
-    recipes::{count_run, run_usual, run_usual_as},
+    run_recipe::{count_run, run_usual, run_usual_as},
 };
 pub use self::{
     arguments::{Params, coerced, no_secrets},
