@@ -65,10 +65,9 @@ const CACHES: &[(&str, &[&str])] = if cfg!(target_os = "macos") {
 };
 
 const HOW: &str = if cfg!(target_os = "macos") {
-    "install it with `brew install --cask chromium`, or set browser.path; `commis doctor` shows what is found"
+    "install it with `brew install --cask chromium`, or set browser.path"
 } else {
-    "install it with `apt-get install --no-install-recommends chromium-headless-shell chromium-sandbox`, or set browser.path; \
-     `commis doctor` shows what is found"
+    "install it with `apt-get install --no-install-recommends chromium-headless-shell chromium-sandbox`, or set browser.path"
 };
 
 const HOW_VISIBLE: &str = if cfg!(target_os = "macos") {

@@ -30,13 +30,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let second = pairs(&args.second)?;
     let source = match (&args.har, &args.url) {
         (Some(path), _) => Source::har(path.clone())?,
-        (None, Some(url)) => {
-            let page = Source::page(url.clone(), steps(args.steps.as_deref())?, &first);
-            if page.is_constant() && !first.is_empty() {
-                return Err(value_without_place(&first));
-            }
-            page
-        }
+        (None, Some(url)) => Source::page(url.clone(), steps(args.steps.as_deref())?, &first)?,
         (None, None) => return Err(nothing_to_learn()),
     };
     let name = match &args.name {
@@ -74,12 +68,6 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         context::say(&format!("commis recipe debug --task-id {} shows what the step saw", task.id));
     }
     conclude(&end?, &cx, &task, args.json)
-}
-
-fn value_without_place(values: &BTreeMap<String, String>) -> Error {
-    let name = values.keys().next().map_or("query", String::as_str);
-    Error::new(Code::Usage, format!("nothing says where the value of `{name}` goes"))
-        .hint(format!("write {{{name}}} in the address, or give --steps: `commis recipe steps URL` lists what the page has, ready to paste"))
 }
 
 fn steps(path: Option<&std::path::Path>) -> Result<Vec<Step>> {

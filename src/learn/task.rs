@@ -67,19 +67,24 @@ pub enum Source {
 impl Source {
     /// A page and what is done there, with {name} for a value. Without steps, values that stand in the address become parameters in it:
     /// the page is opened without them first, as a person would open it.
-    pub fn page(url: String, steps: Vec<Step>, values: &BTreeMap<String, String>) -> Self {
-        let named = steps.is_empty() && !url.contains('{');
-        let found = named.then(|| split_address(&url, values, &mut BTreeSet::new())).flatten();
+    ///
+    /// Fails with [`Code::Usage`] where nothing is done on the page and the address lacks a value: a second example of it would do
+    /// the same as the first.
+    pub fn page(url: String, steps: Vec<Step>, values: &BTreeMap<String, String>) -> Result<Self> {
+        if !steps.is_empty() {
+            return Ok(Self::Live { url, steps, by_hand: false });
+        }
+        let mut placed: BTreeSet<String> =
+            values.keys().filter(|it| url.contains(&format!("{{{it}}}"))).cloned().collect();
+        let found = split_address(&url, values, &mut placed);
+        if let Some(name) = values.keys().find(|it| !placed.contains(*it)) {
+            return Err(value_without_place(name));
+        }
         let (url, steps) = match found {
             Some((start, opened)) => (start, vec![Step::Navigate(opened)]),
             None => (url, steps),
         };
-        Self::Live { url, steps, by_hand: false }
-    }
-
-    /// Whether each run of it does the same, whatever the values are.
-    pub fn is_constant(&self) -> bool {
-        matches!(self, Self::Live { url, steps, by_hand: false } if steps.is_empty() && !url.contains('{'))
+        Ok(Self::Live { url, steps, by_hand: false })
     }
 
     /// Reads the file to know its hash. Fails with [`Code::Usage`] when it cannot be read or is larger than 256 MiB.
@@ -93,6 +98,11 @@ impl Source {
         let sha256 = hex(&Sha256::digest(&bytes));
         Self::Har { path: PathBuf::new(), sha256, content: Some(bytes) }
     }
+}
+
+fn value_without_place(name: &str) -> Error {
+    Error::new(Code::Usage, format!("nothing says where the value of `{name}` goes"))
+        .hint(format!("write {{{name}}} in the address, or give steps that type it: `commis recipe steps URL` lists what the page has, ready to paste"))
 }
 
 /// SHA-256 of a user's own file, which is not held. Fails as [`files::read_bounded`].

@@ -27,6 +27,7 @@ mod principal;
 mod queue;
 mod rates;
 pub mod raw_client;
+mod recipe_access;
 mod recipe_cache;
 #[cfg(test)]
 mod reference;

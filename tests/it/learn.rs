@@ -284,4 +284,17 @@ fn an_address_with_the_value_needs_no_steps() {
     }
     let (code, said) = learn("by-nothing", "https://shop.test/");
     assert_eq!((code, &said["error_code"]), (2, &json!("USAGE")), "{said}");
+    // One of two values would be the same with any second example.
+    let args = ["learn", "--testbed", "--json", "--task", "Search the shop for {query} by {sort}"];
+    let values = [
+        "--url",
+        "https://shop.test/api/search?q={query}",
+        "-p",
+        "query=lantern",
+        "-p",
+        "sort=price",
+    ];
+    let (code, said) = home.json(&[&args[..], &values].concat());
+    assert_eq!((code, &said["error_code"]), (2, &json!("USAGE")), "{said}");
+    assert!(said["error"].as_str().is_some_and(|it| it.contains("`sort`")), "{said}");
 }

@@ -199,6 +199,12 @@ fn a_client_that_knows_tasks_is_given_one() {
         "task": "Find books about {query}", "name": "books", "har": FIXTURE, "no_network": true,
         "params": {"query": "harbour"},
     });
+    // A value that the address lacks is refused at once.
+    let url = "https://shop.test/";
+    let lacks = json!({"task": "Find {query}", "url": url, "params": {"query": "harbour"}});
+    let asked = json!({"name": "recipe_learn", "arguments": lacks});
+    let refused = it.ask("tools/call", asked, json!({}))["result"].clone();
+    assert_eq!(refused["structuredContent"]["error"]["error_code"], "USAGE", "{refused}");
     let asked = json!({"name": "recipe_learn", "arguments": args});
     let made = it.ask("tools/call", asked, can.clone())["result"].clone();
     assert_eq!(made["resultType"], "task", "{made}");

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{
     ExecutionMode, HttpMethod, Kind, Meta, Operation, OperationContext, Params, Spec, ToolExposure,
-    recipes, row, tasks, with_default_meta,
+    announce_recipe_change, row, tasks, with_default_meta,
 };
 use crate::{
     answer::ApiError,
@@ -49,7 +49,7 @@ pub fn rows(out: &mut Vec<Operation>) {
             routes: &[(HttpMethod::Post, "/api/recipes/learn")],
             tool: ToolExposure::All,
             length: ExecutionMode::Task,
-            help: "Learn a task from a page driven by scripted steps, or from a HAR file.\nGive what was typed in `params`, and a second example in `second`: without one a recipe stays a draft. Where it cannot be told which request carried the data, the outcome is `needs_selection`, with candidates to choose from. `next` says what to call then.",
+            help: "Learn a task from a page driven by scripted steps, from an address that holds the values, or from a HAR file.\nGive what was typed in `params`, and a second example in `second`: without one a recipe stays a draft. Where it cannot be told which request carried the data, the outcome is `needs_selection`, with candidates to choose from. `next` says what to call then.",
         },
         learn,
     )
@@ -99,7 +99,7 @@ struct LearnArgs {
     task: String,
     /// Live: the page that it starts on.
     url: Option<String>,
-    /// Live: what is done there, as in a manifest's `record`.
+    /// Live: what is done there, as in a manifest's `record`; nothing where the address holds each value of `params`, or `{name}`.
     #[serde(default)]
     steps: Vec<Value>,
     /// Instead: a HAR file on the daemon's machine.
@@ -186,7 +186,7 @@ impl LearnArgs {
         let steps = steps.collect::<Result<Vec<_>>>()?;
         let (first, second) = (BTreeMap::from(self.params), BTreeMap::from(self.second));
         let source = match (self.url, self.har, self.upload) {
-            (Some(url), None, None) => Source::page(url, steps, &first),
+            (Some(url), None, None) => Source::page(url, steps, &first)?,
             (None, Some(path), None) if path.is_absolute() => Source::har(path)?,
             (None, Some(_), None) => {
                 return Err(Error::new(Code::ParamInvalid, "`har` is not an absolute path"));
@@ -352,7 +352,7 @@ async fn learn(cx: OperationContext, args: LearnArgs) -> OperationOutput<Taught>
 
 fn report_learned(cx: &OperationContext, learned: &LearnResult) {
     if learned.recipe.is_some() {
-        recipes::changed(cx, &learned.name, learned.outcome.as_str());
+        announce_recipe_change(cx, &learned.name, learned.outcome.as_str());
     }
 }
 

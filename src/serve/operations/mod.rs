@@ -30,13 +30,16 @@ pub use self::{
     arguments::{Params, coerced, no_secrets},
     vault::login_expired,
 };
-pub(crate) use super::operation::{row, spec, stopped, with_default_meta, within};
 pub use super::{
     operation::{
         ExecutionMode, FIRST, HttpMethod, Job, Kind, Operation, OperationContext, OperationResult,
         Spec, ToolExposure, output_schema, properties, requires, without,
     },
     task_access::{find_visible_task, task_error},
+};
+pub(crate) use super::{
+    operation::{row, spec, stopped, with_default_meta, within},
+    recipe_access::{announce_recipe_change, find_visible_recipe},
 };
 
 /// All operations, in the order of the reference.

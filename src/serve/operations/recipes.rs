@@ -4,11 +4,11 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     ExecutionMode, HttpMethod, Kind, Meta, Operation, OperationContext, Params, Spec, ToolExposure,
-    row, run_recipe::run, with_default_meta,
+    announce_recipe_change, find_visible_recipe, row, run_recipe::run, with_default_meta,
 };
 use crate::{
     answer::ApiError,
@@ -331,7 +331,7 @@ struct RecipeDetails {
 }
 
 async fn get(cx: OperationContext, args: NameArgs) -> OperationOutput<RecipeDetails> {
-    let known = visible_recipe(&cx, &args.name)?;
+    let known = find_visible_recipe(&cx, &args.name)?;
     let health = health(&cx);
     let recipe = &known.recipe;
     let tool = known.tool();
@@ -347,18 +347,6 @@ async fn get(cx: OperationContext, args: NameArgs) -> OperationOutput<RecipeDeta
         reads_only: tool.reads_only,
         out_of_service: standing,
     })
-}
-
-/// The recipe, if who asks may know of it. Fails as a recipe does that is not there.
-pub(super) fn visible_recipe(
-    cx: &OperationContext,
-    name: &str,
-) -> commis_base::error::Result<Arc<CachedRecipe>> {
-    let name = RecipeName::new(name)?;
-    if !cx.principal.sees(name.as_str()) {
-        return Err(Error::new(Code::RecipeNotFound, format!("there is no recipe `{name}`")));
-    }
-    cx.daemon.recipes.get(&name)
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -377,7 +365,7 @@ struct ExportResult {
 }
 
 async fn export(cx: OperationContext, args: ExportArgs) -> OperationOutput<ExportResult> {
-    let known = visible_recipe(&cx, &args.name)?;
+    let known = find_visible_recipe(&cx, &args.name)?;
     let recipe = std::slice::from_ref(&known.recipe);
     let out = commis_export::export(recipe, args.form, &BTreeMap::new())?;
     if let Some(it) = out.refused.first() {
@@ -385,17 +373,6 @@ async fn export(cx: OperationContext, args: ExportArgs) -> OperationOutput<Expor
         return Err(Error::new(Code::ParamInvalid, message).hint("try another form").into());
     }
     with_default_meta(ExportResult { files: out.files })
-}
-
-/// Tells whoever watches that a recipe is another now.
-pub fn changed(cx: &OperationContext, name: &str, status: &'static str) {
-    let daemon = Arc::clone(&cx.daemon);
-    let data = json!({"name": name, "status": status});
-    tokio::spawn(async move {
-        if let Err(err) = daemon.database.happened("recipe", data).await {
-            tracing::error!(error = %err, "an event was not written down");
-        }
-    });
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -410,7 +387,7 @@ struct DryRunArgs {
 }
 
 async fn dry_run(cx: OperationContext, args: DryRunArgs) -> OperationOutput<RenderedRequest> {
-    let known = visible_recipe(&cx, &args.name)?;
+    let known = find_visible_recipe(&cx, &args.name)?;
     let runtime = cx.daemon.runtime();
     let params = args.params.into();
     runtime.caller.compiled(&known.recipe)?;
@@ -438,7 +415,7 @@ struct ValidateResult {
 
 async fn validate(cx: OperationContext, args: ValidateArgs) -> OperationOutput<ValidateResult> {
     let read = match (args.name, args.yaml) {
-        (Some(name), None) => visible_recipe(&cx, &name).map(|it| it.recipe.clone()),
+        (Some(name), None) => find_visible_recipe(&cx, &name).map(|it| it.recipe.clone()),
         (None, Some(text)) => yaml::parse(&text),
         _ => return Err(Error::new(Code::ParamInvalid, "give either `name` or `yaml`").into()),
     };
@@ -467,7 +444,7 @@ struct VerifyResult {
 }
 
 async fn verify(cx: OperationContext, args: NameArgs) -> OperationOutput<VerifyResult> {
-    let known = visible_recipe(&cx, &args.name)?;
+    let known = find_visible_recipe(&cx, &args.name)?;
     let runtime = cx.daemon.runtime();
     let name = known.recipe.name.clone();
     let (daemon, of) = (Arc::clone(&cx.daemon), name.clone());
@@ -477,9 +454,9 @@ async fn verify(cx: OperationContext, args: NameArgs) -> OperationOutput<VerifyR
     };
     let (proof, _, noted) = run_until_stopped(work, super::stopped(&cx)).await?;
     if proof.verified {
-        changed(&cx, name.as_str(), "verified");
+        announce_recipe_change(&cx, name.as_str(), "verified");
     } else if noted.demoted.is_some() {
-        changed(&cx, name.as_str(), "deprecated");
+        announce_recipe_change(&cx, name.as_str(), "deprecated");
     }
     with_default_meta(VerifyResult {
         name: name.to_string(),
@@ -502,7 +479,7 @@ struct HealResult {
 }
 
 async fn heal(cx: OperationContext, args: NameArgs) -> OperationOutput<HealResult> {
-    let known = visible_recipe(&cx, &args.name)?;
+    let known = find_visible_recipe(&cx, &args.name)?;
     let runtime = cx.daemon.runtime();
     let name = known.recipe.name.clone();
     let learning = runtime.learning(&cx.daemon.home, None, super::tasks::on_stage(&cx))?;
@@ -514,12 +491,14 @@ async fn heal(cx: OperationContext, args: NameArgs) -> OperationOutput<HealResul
     };
     let healed = run_until_stopped(work, super::stopped(&cx)).await?;
     match healed.verdict {
-        Verdict::Works | Verdict::Healed => changed(&cx, name.as_str(), "verified"),
-        _ if healed.noted.demoted.is_some() => changed(&cx, name.as_str(), "deprecated"),
+        Verdict::Works | Verdict::Healed => announce_recipe_change(&cx, name.as_str(), "verified"),
+        _ if healed.noted.demoted.is_some() => {
+            announce_recipe_change(&cx, name.as_str(), "deprecated")
+        }
         _ => {}
     }
     if let Some(it) = &healed.draft {
-        changed(&cx, it.as_str(), "draft");
+        announce_recipe_change(&cx, it.as_str(), "draft");
     }
     with_default_meta(HealResult {
         name: name.to_string(),
@@ -536,7 +515,7 @@ struct Explanation {
 }
 
 async fn explain(cx: OperationContext, args: NameArgs) -> OperationOutput<Explanation> {
-    let known = visible_recipe(&cx, &args.name)?;
+    let known = find_visible_recipe(&cx, &args.name)?;
     let name = &known.recipe.name;
     let mut words = words(&cx.daemon.recipes.registry.get(name)?);
     words.extend(find_health(&health(&cx), &known).map(told_health));
@@ -561,7 +540,7 @@ struct RecipeNameResult {
 }
 
 async fn fork(cx: OperationContext, args: ForkArgs) -> OperationOutput<RecipeNameResult> {
-    let known = visible_recipe(&cx, &args.name)?;
+    let known = find_visible_recipe(&cx, &args.name)?;
     let name = RecipeName::new(args.new_name)?;
     let registry = &cx.daemon.recipes.registry;
     if registry.path(&name).symlink_metadata().is_ok() {
@@ -575,7 +554,7 @@ async fn fork(cx: OperationContext, args: ForkArgs) -> OperationOutput<RecipeNam
     recipe.demotion = None;
     recipe.trust = recipe.trust.for_copy();
     registry.save(&recipe)?;
-    changed(&cx, name.as_str(), "draft");
+    announce_recipe_change(&cx, name.as_str(), "draft");
     with_default_meta(RecipeNameResult { name: name.to_string() })
 }
 
@@ -586,6 +565,6 @@ async fn delete(cx: OperationContext, args: NameArgs) -> OperationOutput<RecipeN
         // Counters of a recipe that is gone mislead nobody.
         let _ = state.forget_health(name.as_str(), commis_recipe::registry::Source::User.as_str());
     }
-    changed(&cx, name.as_str(), "deleted");
+    announce_recipe_change(&cx, name.as_str(), "deleted");
     with_default_meta(RecipeNameResult { name: name.to_string() })
 }

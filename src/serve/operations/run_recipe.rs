@@ -8,9 +8,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::{
-    Meta, OperationContext, Params,
-    recipes::{changed, visible_recipe},
-    run_login,
+    Meta, OperationContext, Params, announce_recipe_change, find_visible_recipe, run_login,
 };
 use crate::{
     answer::ApiError, principal::AccessRequirement, recipe_cache::CachedRecipe, runtime::no_state,
@@ -79,7 +77,7 @@ fn some_text<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<S
 const USUAL_PAGES: u64 = 10;
 
 pub(super) async fn run(cx: OperationContext, args: RunArgs) -> OperationOutput<Value> {
-    let known = visible_recipe(&cx, &args.name)?;
+    let known = find_visible_recipe(&cx, &args.name)?;
     let usual = Extent::usual(&known.recipe, USUAL_PAGES);
     let (fields, condition) = (args.fields.as_deref(), args.condition.as_deref());
     let narrowing = ResultFilter::parse(fields, condition, args.limit, args.max_bytes)?;
@@ -195,7 +193,7 @@ fn record_run(
         tracing::error!(recipe = %known.recipe.name, error = %err, "should be deprecated, and is not");
     }
     if noted.demoted.is_some() {
-        changed(cx, known.recipe.name.as_str(), "deprecated");
+        announce_recipe_change(cx, known.recipe.name.as_str(), "deprecated");
     }
 }
 

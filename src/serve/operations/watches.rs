@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     answer::ApiError,
-    operations::recipes::visible_recipe,
+    operations::find_visible_recipe,
     principal::AccessRequirement,
     recipe_cache::CachedRecipe,
     watch::{
@@ -141,7 +141,7 @@ struct Add {
 }
 
 async fn add(cx: OperationContext, it: Add) -> Out<Watch> {
-    let known = visible_recipe(&cx, &it.recipe)?;
+    let known = find_visible_recipe(&cx, &it.recipe)?;
     let recipe = &known.recipe;
     cx.principal.must(AccessRequirement::Run, Some(recipe.name.as_str()))?;
     may_be_watched(&cx.daemon, recipe)?;
