@@ -27,7 +27,43 @@ const MAX_DESCENTS: u32 = 3;
 
 /// A list of selectors.
 #[derive(Clone, Debug)]
-pub struct Selector(SelectorList<Simple>);
+pub struct Selector {
+    list: SelectorList<Simple>,
+    /// Of each selector in the list.
+    needs: Vec<Needs>,
+}
+
+/// What an element has to have before a selector is worth matching: most elements of a page do not.
+#[derive(Clone, Debug, Default)]
+struct Needs {
+    local_name: Option<CssLocalName>,
+    class: Option<CssLocalName>,
+}
+
+impl Needs {
+    /// Of the selector's last compound.
+    fn new(selector: &selectors::parser::Selector<Simple>) -> Self {
+        let mut out = Self::default();
+        for it in selector.iter() {
+            match it {
+                Component::LocalName(it) => out.local_name = Some(it.lower_name.clone()),
+                Component::Class(it) => out.class = Some(it.clone()),
+                _ => {}
+            }
+        }
+        out
+    }
+
+    fn are_met(&self, element: ElementRef<'_>) -> bool {
+        let it = element.value();
+        // The name of an element in SVG may have letters in upper case, which a selector may have, too.
+        self.local_name.as_ref().is_none_or(|name| it.name().eq_ignore_ascii_case(&name.0))
+            && self
+                .class
+                .as_ref()
+                .is_none_or(|it| has_class(element, it, CaseSensitivity::CaseSensitive))
+    }
+}
 
 impl Selector {
     /// Fails with what is wrong with it.
@@ -42,7 +78,8 @@ impl Selector {
         if work.descents > MAX_DESCENTS {
             return Err("descendants of descendants are looked for in each other too often".into());
         }
-        Ok(Self(list))
+        let needs = list.slice().iter().map(Needs::new).collect();
+        Ok(Self { list, needs })
     }
 
     pub fn matches(&self, element: ElementRef<'_>) -> bool {
@@ -70,6 +107,9 @@ impl Selector {
         caches: &mut SelectorCaches,
     ) -> bool {
         step(1);
+        if !self.needs.iter().any(|it| it.are_met(element)) {
+            return false;
+        }
         let mut context = MatchingContext::new(
             MatchingMode::Normal,
             None,
@@ -79,7 +119,7 @@ impl Selector {
             MatchingForInvalidation::No,
         );
         context.scope_element = scope.map(|it| it.opaque());
-        matches_selector_list(&self.0, &CountedElement(element), &mut context)
+        matches_selector_list(&self.list, &CountedElement(element), &mut context)
     }
 }
 
@@ -282,9 +322,7 @@ impl Element for CountedElement<'_> {
     }
 
     fn has_class(&self, name: &CssLocalName, case: CaseSensitivity) -> bool {
-        // All classes of an element are gone through.
-        step(self.0.value().attr("class").map_or(0, |it| it.len() / 16));
-        self.0.has_class(name, case)
+        has_class(self.0, name, case)
     }
 
     fn has_custom_state(&self, name: &CssLocalName) -> bool {
@@ -310,6 +348,13 @@ impl Element for CountedElement<'_> {
     fn add_element_unique_hashes(&self, filter: &mut BloomFilter) -> bool {
         self.0.add_element_unique_hashes(filter)
     }
+}
+
+/// scraper makes a name of each class of the element before it compares, which costs more than all the rest of a page's selection.
+fn has_class(element: ElementRef<'_>, name: &CssLocalName, case: CaseSensitivity) -> bool {
+    let classes = element.value().attrs().find(|it| it.0 == "class").map_or("", |it| it.1);
+    step(classes.len() / 16);
+    classes.split_ascii_whitespace().any(|it| case.eq(it.as_bytes(), name.0.as_bytes()))
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@ use commis_base::{
 #[test]
 fn it_means_what_scraper_means() {
     let page = Html::parse_document(
-        "<ul id=a class='x y'><li>1<li class=on>2<li>3</ul><p>a<!-- c --><p lang=en>b<div><p>c<b>d</b></div>",
+        "<ul id=a class='x y'><li>1<li class=on>2<li>3</ul><p>a<!-- c --><p lang=en>b<div><p>c<b>d</b></div>\
+         <svg><linearGradient class=' on\toff '></linearGradient></svg>",
     );
     for css in [
         "li",
@@ -30,6 +31,13 @@ fn it_means_what_scraper_means() {
         "li:has(+ .on)",
         ":scope > p",
         "b:first-child",
+        "LI.on",
+        "li.On",
+        "*.x.y",
+        "p, li.on",
+        "linearGradient.on",
+        "lineargradient",
+        "svg .on",
     ] {
         let (own, theirs) = (Selector::parse(css).unwrap(), scraper::Selector::parse(css).unwrap());
         let ids = |all: Vec<ElementRef<'_>>| all.iter().map(|it| it.id()).collect::<Vec<_>>();

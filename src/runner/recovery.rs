@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
-use scraper::{Html, Selector};
+use scraper::Selector;
 use serde::Serialize;
 
 use commis_base::error::{Code, Error};
 use commis_net::transport::Reply;
 use commis_recipe::{
-    auth,
+    auth, blocks,
     model::{Recipe, ResponseType},
 };
 
@@ -92,7 +92,7 @@ fn is_login_page(reads_pages: bool, reply: &Reply) -> bool {
     {
         return false;
     }
-    let page = Html::parse_document(&text);
+    let Some(page) = blocks::parse_bounded(&text) else { return false };
     if page.select(&PASSWORD).next().is_none() {
         return false;
     }

@@ -135,6 +135,9 @@ pub fn children(element: ElementRef<'_>) -> impl Iterator<Item = ElementRef<'_>>
 pub fn text(element: ElementRef<'_>) -> String {
     let mut raw = String::new();
     push_text(element, &mut raw);
+    if is_tidy(&raw) {
+        return raw;
+    }
     let mut out = String::with_capacity(raw.len());
     for word in raw.split_whitespace() {
         if !out.is_empty() {
@@ -143,6 +146,18 @@ pub fn text(element: ElementRef<'_>) -> String {
         out.push_str(word);
     }
     out
+}
+
+/// Whether a text has no white space but single spaces between words; one that is not ASCII may have other kinds of it.
+fn is_tidy(text: &str) -> bool {
+    let mut after_space = true;
+    let fits = |it: u8| {
+        let is_space = it == b' ';
+        let fits = if is_space { !after_space } else { it.is_ascii_graphic() };
+        after_space = is_space;
+        fits
+    };
+    text.bytes().all(fits) && !text.ends_with(' ')
 }
 
 fn push_text(element: ElementRef<'_>, out: &mut String) {
@@ -288,4 +303,21 @@ pub fn position_weight(element: ElementRef<'_>) -> usize {
 fn has_layout_word(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric())
         .any(|it| AROUND.iter().any(|around| it.eq_ignore_ascii_case(around)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tidy_text_is_the_one_that_tidying_leaves() {
+        for raw in [
+            "", "a", "a b", " a", "a ", "a  b", "a\tb", "\u{a0}a", "é b", "a\u{7f}b", " ",
+            "a\u{85}",
+        ] {
+            let tidied = raw.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(!is_tidy(raw) || tidied == raw, "{raw:?}");
+        }
+        assert!(is_tidy("a b") && is_tidy(""));
+    }
 }

@@ -28,6 +28,7 @@ use ego_tree::NodeId;
 use scraper::{ElementRef, Html};
 
 use super::{
+    html_parser::parse_document,
     model::HtmlSpec,
     shape::{fragment, keys, nesting},
 };
@@ -81,8 +82,7 @@ pub fn parse_bounded(text: &str) -> Option<Html> {
 /// it; other templates hold what nobody reads. What a script writes in its place is read from the `noscript` after it. Rows without
 /// their table stand in one.
 pub fn parse(text: &str) -> Html {
-    let mut page =
-        Html::parse_document(&fragment::with_table_context(&fallbacks::replace_scripts(text)));
+    let mut page = parse_document(&fragment::with_table_context(&fallbacks::replace_scripts(text)));
     if !text.contains("shadowrootmode") {
         return page;
     }

@@ -102,7 +102,7 @@ impl HtmlReader {
             {
                 continue;
             }
-            let mut fields = Map::new();
+            let mut fields = Map::with_capacity(self.fields.len());
             for (name, field) in &self.fields {
                 left.take(name.len())?;
                 let grid = grid.and_then(|at| grids[at].1.as_ref());

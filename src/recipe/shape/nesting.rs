@@ -6,7 +6,7 @@
 //! construction (WHATWG HTML 13.2.5 and 13.2.6) closely enough that what it counts as closed is closed for the parser;
 //! where it is unsure it counts too much, which costs only pages with hundreds of unclosed elements.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::LazyLock};
+use std::{borrow::Cow, sync::LazyLock};
 
 use super::fragment;
 
@@ -120,9 +120,9 @@ const IS_FOREIGN: Lists = 1 << 7;
 /// Closed by their own end tag only.
 const CLOSES_ITSELF: Lists = 1 << 8;
 
-/// Each tag is looked up once: there are thousands in a page, and the lists are long.
-static LISTS: LazyLock<BTreeMap<&str, Lists>> = LazyLock::new(|| {
-    let mut out = BTreeMap::new();
+/// Each tag is looked up once: there are thousands in a page, and the lists are long. By first letter.
+static LISTS: LazyLock<[Vec<(&str, Lists)>; 26]> = LazyLock::new(|| {
+    let mut out: [Vec<(&str, Lists)>; 26] = Default::default();
     for (names, list) in [
         (VOID, IS_VOID),
         (SELF_NESTING_NEVER, NESTS_NEVER),
@@ -135,11 +135,21 @@ static LISTS: LazyLock<BTreeMap<&str, Lists>> = LazyLock::new(|| {
         (&["table", "template", "svg", "math"], CLOSES_ITSELF),
     ] {
         for name in names {
-            *out.entry(*name).or_default() |= list;
+            let alike = &mut out[usize::from(name.as_bytes()[0] - b'a')];
+            match alike.iter_mut().find(|it| it.0 == *name) {
+                Some(it) => it.1 |= list,
+                None => alike.push((name, list)),
+            }
         }
     }
     out
 });
+
+fn lists_of(name: &str) -> Lists {
+    let Some(first) = name.bytes().next().filter(u8::is_ascii_lowercase) else { return 0 };
+    let alike = &LISTS[usize::from(first - b'a')];
+    alike.iter().find(|it| it.0 == name).map_or(0, |it| it.1)
+}
 
 /// The name of an element, in lower case.
 struct Name<'a> {
@@ -154,7 +164,7 @@ impl<'a> Name<'a> {
         } else {
             Cow::Borrowed(written)
         };
-        let lists = LISTS.get(&*text).copied().unwrap_or_default();
+        let lists = lists_of(&text);
         Self { text, lists }
     }
 
@@ -179,8 +189,15 @@ pub fn check(html: &str) -> Result<(), &'static str> {
             }
             continue;
         }
-        let tag = scan_tag(html, name_at)?;
+        let tag = scan_tag(html, name_at);
         at = tag.end;
+        // Those of each further one are added to the first's, and looked for there.
+        if matches!(&*tag.name.text, "body" | "html") {
+            stack.root_attributes += tag.attributes;
+        }
+        if tag.attributes.max(stack.root_attributes) > MAX_ATTRIBUTES {
+            return Err("a tag has more than 1000 attributes");
+        }
         stack.elements += 1 + stack.formatting.len();
         if stack.elements > MAX_ELEMENTS {
             return Err("it would become more than a million elements");
@@ -213,6 +230,8 @@ struct Stack<'a> {
     /// The list of active formatting elements: name, and the tag's text that says which are alike.
     formatting: Vec<(Cow<'a, str>, &'a str)>,
     elements: usize,
+    /// Of all tags of `html` and `body`.
+    root_attributes: usize,
 }
 
 impl<'a> Stack<'a> {
@@ -268,11 +287,12 @@ impl<'a> Stack<'a> {
 struct Tag<'a> {
     name: Name<'a>,
     self_closing: bool,
+    attributes: usize,
     /// Behind its `>`, or the end of the text.
     end: usize,
 }
 
-fn scan_tag(html: &str, start: usize) -> Result<Tag<'_>, &'static str> {
+fn scan_tag(html: &str, start: usize) -> Tag<'_> {
     let bytes = html.as_bytes();
     let is_space = |b: u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r' | 0x0c);
     let mut at = start;
@@ -290,12 +310,9 @@ fn scan_tag(html: &str, start: usize) -> Result<Tag<'_>, &'static str> {
         }
         if bytes[at] == b'>' {
             let self_closing = bytes[at - 1] == b'/';
-            return Ok(Tag { name, self_closing, end: at + 1 });
+            return Tag { name, self_closing, attributes, end: at + 1 };
         }
         attributes += 1;
-        if attributes > MAX_ATTRIBUTES {
-            return Err("a tag has more than 1000 attributes");
-        }
         // A leading `=` belongs to the name.
         at += 1;
         while at < bytes.len() && !is_space(bytes[at]) && !matches!(bytes[at], b'/' | b'>' | b'=') {
@@ -322,10 +339,10 @@ fn scan_tag(html: &str, start: usize) -> Result<Tag<'_>, &'static str> {
         }
         // `<a b=c/>` has the value `c/` and closes nothing.
         if bytes.get(at) == Some(&b'>') {
-            return Ok(Tag { name, self_closing: false, end: at + 1 });
+            return Tag { name, self_closing: false, attributes, end: at + 1 };
         }
     }
-    Ok(Tag { name, self_closing: false, end: bytes.len() })
+    Tag { name, self_closing: false, attributes, end: bytes.len() }
 }
 
 /// Behind the comment, declaration or processing instruction whose `<` was just before `at`.
@@ -405,6 +422,7 @@ mod tests {
             ("<div><b></div>".repeat(n), true),
             (numbered("<div><b x=#></div>"), false),
             (numbered("<li><a href=#>x"), false),
+            (numbered("<body a#=1>"), false),
             ("<ul><li>a</ul>".repeat(n), true),
             ("<".repeat(n), true),
             ("ä</ <".repeat(n), true),

@@ -14,6 +14,7 @@ use crate::{
     raw::RawExchange,
 };
 use commis_artifacts::recording::{Action, ActionKind, Control, ControlOption, ResourceType};
+use commis_recipe::blocks;
 
 /// Documents that are read, and bytes of each.
 const MAX_DOCUMENTS: usize = 8;
@@ -34,7 +35,7 @@ pub fn choices(exchanges: &[RawExchange], typed: &BTreeMap<String, String>) -> V
     let mut found: Vec<Control> = Vec::new();
     for it in exchanges.iter().filter(is_page).take(MAX_DOCUMENTS) {
         let Some(bytes) = it.body.bytes().filter(|it| it.len() <= MAX_BYTES) else { continue };
-        let html = Html::parse_document(&String::from_utf8_lossy(&bytes));
+        let Some(html) = blocks::parse_bounded(&String::from_utf8_lossy(&bytes)) else { continue };
         found.extend(lists(&html));
         found.extend(words.iter().filter_map(|word| links(&html, &it.url, word)));
         found.extend(words.iter().filter_map(|word| buttons(&html, word)));
