@@ -1,5 +1,5 @@
-//! Pages as trees: the tokens of html5gum in the tree builder of html5ever, which makes the tree that scraper's own parser makes. Pages of
-//! strangers take it three fifths of the time.
+//! Parses pages: html5gum reads the tokens, html5ever builds the tree. The tree is the one that scraper's own parser makes; on recorded pages
+//! this takes three fifths of its time (`docs/explanation/libraries.md`).
 
 use std::{borrow::Cow, convert::Infallible};
 
@@ -17,8 +17,8 @@ use scraper::{Html, HtmlTreeSink};
 
 use commis_base::work::step;
 
-/// The tree of a document, as [`Html::parse_document`] makes it. Bounded by [`nesting`](super::shape::nesting) before, and by the
-/// budget of the computation.
+/// Returns the tree of a document, as [`Html::parse_document`] does. The caller has checked the text with
+/// [`nesting`](super::shape::nesting); each token is a step of the computation's budget.
 pub fn parse_document(text: &str) -> Html {
     let sink = HtmlTreeSink::new(Html::new_document());
     let builder = TreeBuilder::new(sink, TreeBuilderOpts::default());

@@ -493,7 +493,7 @@ async fn heal(cx: OperationContext, args: NameArgs) -> OperationOutput<HealResul
     match healed.verdict {
         Verdict::Works | Verdict::Healed => announce_recipe_change(&cx, name.as_str(), "verified"),
         _ if healed.noted.demoted.is_some() => {
-            announce_recipe_change(&cx, name.as_str(), "deprecated")
+            announce_recipe_change(&cx, name.as_str(), "deprecated");
         }
         _ => {}
     }
