@@ -338,7 +338,7 @@ async function main() {
     await part("things to look at", async () => {
       home.plant();
       for (const [i, seed] of home.texts.entries()) {
-        const made = await home.api("POST", "/api/recipes/learn", { task: seed, url: "http://evil.test/", params: { x: seed } });
+        const made = await home.api("POST", "/api/recipes/learn", { task: seed, url: "http://evil.test/?x={x}", params: { x: seed } });
         // What names parameters that are not given, or holds control characters, is no task.
         if (made.status === 422) continue;
         assert.equal(made.status, 202, JSON.stringify(made));

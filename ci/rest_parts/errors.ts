@@ -109,7 +109,7 @@ export async function tight({ as, held, place }: Drive): Promise<void> {
   refused(words, 429, "RATE_LIMITED");
 
   // One learns and one waits: no more.
-  const learn = (name: string) => api().POST("/api/recipes/learn", { body: { task: `Look at {x} for ${name}`, name, url: "http://silent.test/", params: { x: "abc" } } });
+  const learn = (name: string) => api().POST("/api/recipes/learn", { body: { task: `Look at {x} for ${name}`, name, url: "http://silent.test/{x}", params: { x: "abc" } } });
   const first = well(await learn("one"), 202);
   while (well(await api().GET("/api/tasks/{task_id}", { params: { path: { task_id: first.task_id } } })).state === "queued") await sleep(20);
   const second = well(await learn("two"), 202);
