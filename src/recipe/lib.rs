@@ -17,7 +17,7 @@ pub mod file_facts;
 pub mod framing;
 pub mod headers;
 pub mod host_choice;
-pub mod html_parser;
+mod html_parser;
 pub mod inline_script_json;
 mod jmespath_eval;
 pub mod json_schema;
