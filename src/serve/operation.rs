@@ -13,7 +13,10 @@ use commis_recipe::params::as_whole_number;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
-use std::{pin::Pin, sync::Arc};
+use std::{
+    pin::Pin,
+    sync::{Arc, LazyLock},
+};
 use tokio_util::sync::CancellationToken;
 
 /// What an operation does to the world.
@@ -134,10 +137,10 @@ type SecretCheckFn = Box<dyn Fn(&Value) -> bool + Send + Sync>;
 /// An operation: what it is, and how it is done.
 pub struct Operation {
     pub spec: Spec,
-    /// Of the arguments, an object.
-    pub input: Value,
-    /// Of `data` in the answer.
-    pub output: Value,
+    /// The schema of the arguments, an object; made at its first use, as most are never asked for.
+    pub input: LazyLock<Value>,
+    /// The schema of `data` in the answer.
+    pub output: LazyLock<Value>,
     doer: OperationFn,
     checker: CheckFn,
     secret_check: SecretCheckFn,
@@ -236,8 +239,8 @@ where
     let checker: CheckFn = Box::new(|args, _, _| parsed::<A>(args.clone()).map(drop));
     Operation {
         spec,
-        input: input_schema::<A>(),
-        output: output_schema::<O>(),
+        input: LazyLock::new(input_schema::<A>),
+        output: LazyLock::new(output_schema::<O>),
         doer,
         checker,
         secret_check: Box::new(|_| false),

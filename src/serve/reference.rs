@@ -140,7 +140,7 @@ fn pinned() -> String {
             let routes = row.spec.routes.iter().map(|(verb, path)| format!("{} {path}", verb.as_str()));
             json!({
                 "name": row.spec.name, "kind": row.spec.kind, "length": row.spec.length, "tool": row.spec.tool,
-                "routes": routes.collect::<Vec<_>>(), "input": row.input, "output": row.output,
+                "routes": routes.collect::<Vec<_>>(), "input": *row.input, "output": *row.output,
             })
         })
         .collect();

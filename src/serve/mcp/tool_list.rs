@@ -115,7 +115,7 @@ pub fn persons(args: &JsonObject) -> Option<&'static str> {
 
 pub fn of_row(name: &'static str, row: &'static Operation) -> McpTool {
     let reads = row.spec.kind == Kind::Read;
-    let mut input = row.input.clone();
+    let mut input = Value::clone(&row.input);
     if let Some(properties) = input.get_mut("properties").and_then(Value::as_object_mut) {
         properties.retain(|name, _| !PERSONS.contains(&name.as_str()));
     }
