@@ -46,9 +46,12 @@ impl Terms {
         let of_site = out.site.iter().cloned().chain(words(&parts_of_site));
         let of_names: BTreeSet<String> =
             of_site.map(|it| stem(&it)).chain(out.names.iter().flatten().cloned()).collect();
-        for text in &about[..2] {
+        // A task that uses a word of the site's address as a plain word is about it: `Earthquakes` of `earthquake.usgs.gov`.
+        let task_words = without_hosts(&about[1]);
+        let in_names: BTreeSet<String> = out.names.iter().flatten().cloned().collect();
+        for (text, names) in [(&about[0], &of_names), (&task_words, &in_names)] {
             let own = words(text).iter().map(|it| stem(it)).collect::<BTreeSet<_>>();
-            out.subject.extend(own.difference(&of_names).cloned());
+            out.subject.extend(own.difference(names).cloned());
         }
         for text in &about {
             out.strong.extend(with_pairs(&words(text)).iter().map(|it| stem(it)));
@@ -245,6 +248,12 @@ fn proper_names(text: &str) -> Vec<Vec<String>> {
     }
     out.retain(|it| !it.is_empty());
     out
+}
+
+/// A task without the addresses in it.
+fn without_hosts(task: &str) -> String {
+    let is_host = |it: &&str| it.trim_matches(|it: char| !it.is_alphanumeric()).contains('.');
+    task.split_whitespace().filter(|it| !is_host(it)).collect::<Vec<_>>().join(" ")
 }
 
 /// A task without the names of its parameters.
