@@ -180,7 +180,11 @@ async fn add(cx: OperationContext, it: Add) -> Out<Watch> {
         host: runtime.caller.compiled(recipe)?.host().to_owned(),
         every_ms: every as i64 * 1000,
         validators: None,
-        key: Key { paths: it.key.iter().cloned().collect(), is_settled: it.key.is_some() },
+        key: Key {
+            paths: it.key.iter().cloned().collect(),
+            is_settled: it.key.is_some(),
+            ..Key::default()
+        },
         request: Request {
             recipe: recipe.name.to_string(),
             params,

@@ -27,6 +27,10 @@ pub struct Key {
     pub paths: Vec<String>,
     /// Given by a person, or told apart from all other fields by an answer that was another.
     pub is_settled: bool,
+    /// What no answer so far has ruled out, while several explain as much. Later answers choose from these alone: in a list that has
+    /// shrunk to an item or two, any field is unique.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<Vec<String>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -151,42 +155,53 @@ fn is_position(items: &[Fields], path: &str) -> bool {
 }
 
 /// The key that explains best how one answer became the other. `watched`: paths whose changes are asked for, so they are no key.
-pub fn choose_key(before: &[Fields], now: &[Fields], watched: &[String]) -> Key {
-    let mut paths: Vec<String> = Vec::new();
-    for it in now.iter().chain(before).take(200).flatten() {
-        if part(&it.1).is_some() && !paths.contains(&it.0) && !watched.contains(&it.0) {
-            paths.push(it.0.clone());
-        }
-    }
-    let is_key = |of: &[String]| is_unique(now, of) && is_unique(before, of);
+/// `earlier`: the key so far, whose candidates are kept while one of them still fits.
+pub fn choose_key(before: &[Fields], now: &[Fields], watched: &[String], earlier: &Key) -> Key {
+    let is_key = |of: &Vec<String>| is_unique(now, of) && is_unique(before, of);
     let mut candidates: Vec<Vec<String>> =
-        paths.iter().map(|it| vec![it.clone()]).filter(|it| is_key(it)).collect();
+        earlier.candidates.iter().filter(|it| is_key(it)).cloned().collect();
     if candidates.is_empty() {
-        let few = &paths[..paths.len().min(MAX_PAIRED)];
-        let pairs = few
-            .iter()
-            .enumerate()
-            .flat_map(|(i, a)| few[i + 1..].iter().map(move |b| vec![a.clone(), b.clone()]));
-        candidates = pairs.filter(|it| is_key(it)).collect();
+        candidates = possible_keys(before, now, watched).into_iter().filter(is_key).collect();
     }
-    let mut weighed: Vec<(usize, bool, Vec<String>)> = candidates
+    if candidates.is_empty() {
+        candidates = possible_pairs(before, now, watched).into_iter().filter(is_key).collect();
+    }
+    let mut weighed: Vec<(bool, usize, Vec<String>)> = candidates
         .into_iter()
-        .map(|it| {
-            let counts = it.len() == 1 && is_position(now, &it[0]);
-            (cost(before, now, &it), counts, it)
-        })
+        .map(|it| (it.len() == 1 && is_position(now, &it[0]), cost(before, now, &it), it))
         .collect();
     // A position says nothing of an item. The order of the fields decides where nothing else does: the sort is stable.
-    weighed.sort_by_key(|it| (it.1, it.0));
-    let is_settled = match weighed.as_slice() {
-        [] => false,
-        // Of equal answers nothing is learned.
-        [only] => !before.is_empty() && only.0 > 0,
-        [first, second, ..] if first.1 == second.1 => first.0 < second.0,
-        [first, ..] => !before.is_empty() && first.0 > 0,
+    weighed.sort_by_key(|it| (it.0, it.1));
+    let Some(best) = weighed.first().map(|it| (it.0, it.1)) else { return Key::default() };
+    // Of equal answers nothing is learned.
+    if !before.is_empty() && best.1 > 0 {
+        weighed.retain(|it| (it.0, it.1) == best);
+    }
+    let candidates: Vec<Vec<String>> = weighed.into_iter().map(|it| it.2).collect();
+    let is_settled = !before.is_empty() && best.1 > 0 && candidates.len() == 1;
+    Key { paths: candidates[0].clone(), is_settled, candidates }
+}
+
+/// Fields that could tell items apart, each by itself.
+fn possible_keys(before: &[Fields], now: &[Fields], watched: &[String]) -> Vec<Vec<String>> {
+    let mut paths: Vec<Vec<String>> = Vec::new();
+    for it in now.iter().chain(before).take(200).flatten() {
+        let path = vec![it.0.clone()];
+        if part(&it.1).is_some() && !paths.contains(&path) && !watched.contains(&it.0) {
+            paths.push(path);
+        }
+    }
+    paths
+}
+
+/// The same of two fields together.
+fn possible_pairs(before: &[Fields], now: &[Fields], watched: &[String]) -> Vec<Vec<String>> {
+    let singles = possible_keys(before, now, watched);
+    let few = &singles[..singles.len().min(MAX_PAIRED)];
+    let with_later = |(i, a): (usize, &Vec<String>)| {
+        few[i + 1..].iter().map(|b| [a.clone(), b.clone()].concat()).collect::<Vec<_>>()
     };
-    let paths = weighed.into_iter().next().map(|it| it.2).unwrap_or_default();
-    Key { paths, is_settled }
+    few.iter().enumerate().flat_map(with_later).collect()
 }
 
 /// Whether items of an answer can be matched by that key.
@@ -329,7 +344,7 @@ mod tests {
 
     fn key(before: &Value, now: &Value, watched: &[&str]) -> (String, bool) {
         let watched: Vec<String> = watched.iter().map(|it| (*it).to_owned()).collect();
-        let it = choose_key(&all(before), &all(now), &watched);
+        let it = choose_key(&all(before), &all(now), &watched, &Key::default());
         (it.paths.join("+"), it.is_settled)
     }
 
@@ -340,7 +355,7 @@ mod tests {
         is_whole: bool,
     ) -> Vec<String> {
         let key =
-            Key { paths: paths.iter().map(|it| (*it).to_owned()).collect(), is_settled: true };
+            Key { paths: paths.iter().map(|it| (*it).to_owned()).collect(), ..Key::default() };
         let (before, now) = (items(before, None), items(now, None));
         let (out, _) = compare(&before, &now, &key, is_whole);
         let text = |it: &Option<Value>| it.as_ref().map_or(String::new(), ToString::to_string);
@@ -369,6 +384,26 @@ mod tests {
         assert_eq!(key(&one, &dearer, &[]).0, "id");
         let other = json!([{"price": 8, "id": "d", "rank": 1}, {"price": 5, "id": "a", "rank": 2}, {"price": 7, "id": "b", "rank": 3}]);
         assert_eq!(key(&one, &other, &["price"]), ("id".into(), true));
+    }
+
+    #[test]
+    fn a_field_that_was_ruled_out_is_no_key_of_a_shorter_list() {
+        let row = |id: u32, state: &str, seen: &str| json!({"seen": seen, "id": id, "link": format!("/{id}"), "state": state});
+        let first =
+            json!([row(1, "new", "today"), row(2, "new", "today"), row(7, "done", "today")]);
+        let one = json!([row(1, "new", "today")]);
+        let other = json!([row(4, "new", "today")]);
+        let mut key = Key::default();
+        for (before, now) in [(&json!([]), &first), (&first, &one), (&one, &other)] {
+            key = choose_key(&all(before), &all(now), &[], &key);
+            assert_eq!(key.paths, ["id"]);
+            assert!(!key.is_settled, "its link says the same");
+        }
+        let told = compare(&items(&one, None), &items(&other, None), &key, true).0;
+        assert_eq!(told.iter().map(|it| it.kind).collect::<Vec<_>>(), [Kind::Added, Kind::Removed]);
+        // Where none of them fits any more, it is begun anew.
+        let twice = json!([row(4, "new", "a"), row(4, "new", "b")]);
+        assert_eq!(choose_key(&[], &all(&twice), &[], &key).paths, ["seen"]);
     }
 
     #[test]
@@ -403,7 +438,7 @@ mod tests {
     fn an_incomplete_answer_removes_nothing_and_forgets_nothing() {
         let (one, part) = (json!([{"id": 1}, {"id": 2}]), json!([{"id": 2}, {"id": 3}]));
         assert_eq!(describe_changes(&one, &part, &["id"], false), ["added 3  >{\"id\":3}"]);
-        let key = Key { paths: vec!["id".to_owned()], is_settled: true };
+        let key = Key { paths: vec!["id".to_owned()], ..Key::default() };
         let (_, kept) = compare(&items(&one, None), &items(&part, None), &key, false);
         assert_eq!(kept, [json!({"id": 2}), json!({"id": 3}), json!({"id": 1})]);
         let (again, _) = compare(&kept, &items(&one, None), &key, true);

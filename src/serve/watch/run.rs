@@ -136,14 +136,14 @@ fn judge(
     let of = |all: &[Value]| all.iter().map(diff::fields).collect::<Vec<Fields>>();
     let (old, new) = (of(before.as_deref().unwrap_or_default()), of(&items));
     let key = match &watch.request.key {
-        Some(path) => Key { paths: vec![path.clone()], is_settled: true },
+        Some(path) => Key { paths: vec![path.clone()], is_settled: true, ..Key::default() },
         None if watch.key.is_settled && diff::fits(&new, &watch.key) => watch.key.clone(),
         // Of an empty answer nothing is learned.
         None if new.is_empty() => watch.key.clone(),
         None => {
             let watched: Vec<String> =
                 conditions.iter().filter_map(Condition::path).map(str::to_owned).collect();
-            diff::choose_key(&old, &new, &watched)
+            diff::choose_key(&old, &new, &watched, &watch.key)
         }
     };
     let Some(before) = before else {

@@ -94,7 +94,7 @@ async fn a_run_is_written_down_with_all_that_belongs_to_it() {
     let home = tempfile::tempdir().unwrap();
     let store = Store::open(home.path()).unwrap();
     store.add(watch("a", "a.test", 0), 10).await.unwrap();
-    let key = Key { paths: vec!["id".to_owned()], is_settled: true };
+    let key = Key { paths: vec!["id".to_owned()], is_settled: true, ..Key::default() };
     let changed = Difference {
         kind: Kind::Changed,
         key: "7".to_owned(),
