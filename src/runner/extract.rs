@@ -5,6 +5,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 use scraper::Html;
 use serde_json::Value;
 
+use crate::MIN_SIMILARITY_BP;
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
     blocks::{self, read::HtmlReader},
@@ -566,19 +567,45 @@ pub fn similarity_bp(spec: &ResponseSpec, a: &[String], b: &[String]) -> u32 {
         return 10_000;
     }
     let optional = spec.html.as_ref().map(|it| it.optional.as_slice()).unwrap_or_default();
+    similarity_without(optional, a, b)
+}
+
+/// The same with the fields of those names left out.
+fn similarity_without(names: &[String], a: &[String], b: &[String]) -> u32 {
     let without_counts = |all: &[String]| -> Vec<String> {
         all.iter()
             .filter_map(|it| {
                 let mut parts = it.rsplitn(3, ':');
                 let (text, _, name) = (parts.next(), parts.next(), parts.next()?);
-                let is_sure = !name
-                    .strip_prefix('.')
-                    .is_some_and(|it| optional.iter().any(|name| name == it));
+                let is_sure =
+                    !name.strip_prefix('.').is_some_and(|it| names.iter().any(|name| name == it));
                 is_sure.then(|| format!("{name}:{}", text.unwrap_or("")))
             })
             .collect()
     };
     shape::similarity_bp(&without_counts(a), &without_counts(b))
+}
+
+/// The empty fields of the only record of a page, where they alone make it unlike the verified one: their elements are there, and at
+/// least as many others have text. Whether the site has left them empty, or fills them in another way by now, its example tells.
+pub fn blank_fields(
+    spec: &ResponseSpec,
+    verified: &[String],
+    extracted: &Extraction,
+) -> Vec<String> {
+    let record = match &extracted.data {
+        Value::Array(all) if all.len() == 1 => &all[0],
+        one => one,
+    };
+    let (Some(html), Some(record)) = (&spec.html, record.as_object()) else { return Vec::new() };
+    let is_blank = |it: &&String| record.get(*it).and_then(Value::as_str) == Some("");
+    let blank: Vec<String> = html.fields.keys().filter(is_blank).cloned().collect();
+    let others = html.fields.len() - blank.len();
+    let left_out: Vec<String> = html.optional.iter().chain(&blank).cloned().collect();
+    let is_alike = || {
+        similarity_without(&left_out, verified, &fingerprint(spec, extracted)) >= MIN_SIMILARITY_BP
+    };
+    if blank.len() <= others && is_alike() { blank } else { Vec::new() }
 }
 
 #[cfg(test)]

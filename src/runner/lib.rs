@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use self::{
-    extract::{Extraction, Extractor, HttpAnswer, fingerprint, similarity_bp},
+    extract::{Extraction, Extractor, HttpAnswer, blank_fields, fingerprint, similarity_bp},
     recovery::{AuthRecovery, auth_recovery, blame_login_page},
     steps::{AnswerJoin, ITEM_PACE, ItemAnswers, MAX_CALLS, StepRun, Steps, is_gone},
 };
@@ -146,6 +146,9 @@ pub struct RecipeRunResult {
     /// The recipe's own example still works: what failed is these values'.
     #[serde(skip)]
     pub example_holds: bool,
+    /// Fields that are there and empty, where they alone make a record unlike the verified one.
+    #[serde(skip)]
+    pub blank_fields: Vec<String>,
     /// How alike the data's shape is to the verified one, basis points; absent when there was nothing to compare.
     pub similarity_bp: Option<u32>,
 }
@@ -491,6 +494,11 @@ fn finish(
     let alike = shape_similarity(compiled, &extracted);
     out.timings_ms.shape = millis(start.elapsed().as_micros() as u64);
     let warnings = warnings(&compiled.recipe, params, &extracted.data, &extracted.echoed);
+    if let Some(it) = &compiled.recipe.verification
+        && alike.is_some_and(|it| it < MIN_SIMILARITY_BP)
+    {
+        out.blank_fields = blank_fields(&compiled.recipe.response, &it.shape, &extracted);
+    }
     out.similarity_bp = alike;
     out.items = extracted.items;
     out.total = extracted.length.total;
@@ -656,6 +664,7 @@ impl RecipeRunResult {
             complete: None,
             warnings: Vec::new(),
             example_holds: false,
+            blank_fields: Vec::new(),
             similarity_bp: None,
         }
     }
@@ -678,6 +687,13 @@ impl RecipeRunResult {
     fn recover(&mut self, compiled: &CompiledRecipe, reply: &Reply) {
         self.auth_recovery = auth_recovery(&compiled.recipe, &compiled.host, reply);
         self.auth_recovery_triggered = self.auth_recovery.is_some();
+    }
+
+    /// A record with empty fields is the answer after all: the example still has text there.
+    pub fn accept_blank_fields(&mut self) {
+        self.success = true;
+        (self.error, self.error_code, self.hint) = (None, None, None);
+        self.warnings.extend(self.blank_fields.iter().map(|it| format!("`{it}` is empty")));
     }
 
     /// It ended in that.

@@ -306,21 +306,16 @@ fn what_was_proven_stays_when_learning_again_proves_less() {
     assert_eq!(listed(&home)["status"], "verified");
 }
 
-/// A site whose pages never say in words that there is nothing. Once it has changed, its list is built in another way.
-fn quays(changed: &Arc<AtomicBool>) -> u16 {
+/// A site of pages that `page` makes of the first line of a request; its port.
+fn serve_pages(page: impl Fn(&str) -> String + Send + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let (port, changed) = (listener.local_addr().unwrap().port(), Arc::clone(changed));
+    let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             let mut lines = BufReader::new(&stream).lines().map_while(Result::ok);
             let first = lines.next().unwrap_or_default();
             lines.take_while(|it| !it.is_empty()).for_each(drop);
-            let list = match (first.contains("q=thames"), changed.load(Ordering::Relaxed)) {
-                (true, false) => "<ul class=quays><li>East</li><li>West</li></ul>",
-                (true, true) => "<ol class=other><li>East</li><li>West</li></ol>",
-                (false, _) => "<p>Try another river.</p>",
-            };
-            let page = format!("<!doctype html><title>Quays</title><h1>Quays</h1>{list}");
+            let page = page(&first);
             let head = format!("content-type: text/html\r\ncontent-length: {}", page.len());
             let _ = stream.write_all(
                 format!("HTTP/1.1 200 OK\r\n{head}\r\nconnection: close\r\n\r\n{page}").as_bytes(),
@@ -328,6 +323,56 @@ fn quays(changed: &Arc<AtomicBool>) -> u16 {
         }
     });
     port
+}
+
+/// A site whose pages never say in words that there is nothing. Once it has changed, its list is built in another way.
+fn quays(changed: &Arc<AtomicBool>) -> u16 {
+    let changed = Arc::clone(changed);
+    serve_pages(move |first| {
+        let list = match (first.contains("q=thames"), changed.load(Ordering::Relaxed)) {
+            (true, false) => "<ul class=quays><li>East</li><li>West</li></ul>",
+            (true, true) => "<ol class=other><li>East</li><li>West</li></ol>",
+            (false, _) => "<p>Try another river.</p>",
+        };
+        format!("<!doctype html><title>Quays</title><h1>Quays</h1>{list}")
+    })
+}
+
+/// A site with a page for each lamp. Number 7 has no price; once the site has changed, a script fills in all prices.
+fn lamps(changed: &Arc<AtomicBool>) -> u16 {
+    let changed = Arc::clone(changed);
+    serve_pages(move |first| {
+        let has_price = !first.contains("id=7") && !changed.load(Ordering::Relaxed);
+        let price = if has_price { "31.97" } else { "" };
+        let row = format!(
+            "<td class=name>Lamp</td><td class=kind>brass</td><td class=price>{price}</td>"
+        );
+        format!("<!doctype html><title>Lamp</title><table class=lamp><tr>{row}</tr></table>")
+    })
+}
+
+#[test]
+fn an_empty_field_of_a_record_is_an_answer_while_the_example_has_text_there() {
+    let (home, changed) = (Home::new(), Arc::new(AtomicBool::new(false)));
+    let pin = format!("lamps.test=127.0.0.1:{}", lamps(&changed));
+    let proof = "{ fingerprint_version: 1, fingerprint_sha256: x, shape: ['.kind:1:text', '.name:1:text', '.price:1:text', 'items:1:text'], verified_at: '2026-01-01T00:00:00Z', transport: public_http, requires_session: false }";
+    home.proven(
+        "lamp",
+        &format!(
+            "version: 1\nname: lamp\ntask: 'Show lamp {{id}}'\nstatus: verified\nsource_url: http://lamps.test/\nparameters:\n  - {{ name: id, type: str, required: true, source: task_input, examples: ['8'] }}\nrequest:\n  method: GET\n  url: http://lamps.test/\n  query: [{{ name: id, value: '{{id}}' }}]\n  allowed_domains: [lamps.test]\nresponse: {{ type: html, html: {{ items: 'table.lamp tr', single: true, fields: {{ name: .name, kind: .kind, price: .price }} }} }}\nverification: {proof}\n"
+        ),
+    );
+    let run = || home.json(&["recipe", "run", "lamp", "-p", "id=7", "--json", "--test-host", &pin]);
+    for _ in 0..3 {
+        let (code, out) = run();
+        assert_eq!((code, &out["success"]), (0, &json!(true)), "{out}");
+        assert_eq!(out["data"], json!({"name": "Lamp", "kind": "brass", "price": ""}));
+        assert_eq!(out["warnings"], json!(["`price` is empty"]));
+    }
+    changed.store(true, Ordering::Relaxed);
+    let (code, out) = run();
+    assert_eq!((code, &out["error_code"]), (1, &json!("SHAPE_DRIFT")), "{out}");
+    assert_eq!(run().1["error_code"], "RECIPE_NOT_VERIFIED");
 }
 
 #[test]
