@@ -79,5 +79,5 @@ def compare(expected, changes, before, now, score):
             left.remove(found)
             score.right += 1
         else:
-            score.surplus.append(f"reported, not in the log: {found} {it['path']} {it['item']!r}")
+            score.surplus.append(f"reported, not in the log: {found} {it['path']} {it['item']!r} {it['new']}")
     score.missing += [f"in the log, not reported: {it}" for it in left]

@@ -102,7 +102,7 @@ if len(sys.argv) > 1:
                       new_status=NUMBER[to["status"]] if "status" in to else None)
 NAMES = {"Title": "title", "Status": "status"}
 changes = [
-    (it.followup.id, it.id, it.followup.ticket_id, NAMES[it.field], it.old_value, it.new_value)
+    (it.followup.date, it.id, it.followup.ticket_id, NAMES[it.field], it.old_value, it.new_value)
     for it in TicketChange.objects.select_related("followup").order_by("followup_id", "id") if it.field in NAMES
 ]
 out = []
@@ -112,10 +112,10 @@ for ticket in Ticket.objects.order_by("id"):
     for _, _, id, field, old, _ in reversed(changes):
         if id == ticket.id:
             first[field] = old
-    out.append({"id": ticket.id, "new": first})
-out.sort(key=lambda it: it["id"])
-out += [{"id": id, "set": field, "to": new} for _, _, id, field, _, new in changes]
-print(json.dumps(out))
+    out.append((ticket.created, 0, {"id": ticket.id, "new": first}))
+out += [(date, at, {"id": id, "set": field, "to": new}) for date, at, id, field, _, new in changes]
+out.sort(key=lambda it: it[:2])
+print(json.dumps([it[2] for it in out]))
 """
 
 
@@ -231,6 +231,8 @@ class RoundupLog(ChangeLog):
 class HelpdeskLog(ChangeLog):
     task = "helpdesk-search"
     values = {"query": "ladder"}
+    # Its answer has when a ticket was last answered and the colour of its status, which follow from other changes.
+    on = ("added", "removed", "change:title", "change:status")
     statuses = ("Open", "Reopened", "Resolved", "Closed")
 
     def script(self, *args):
