@@ -456,18 +456,20 @@ pub async fn text(shared: &ContextInner, session: &str, value: &str) -> Result<(
 }
 
 /// Gives the field that has the focus a text in place of what is selected: all but the last character at once, and that by its key.
+/// The browser does one after the other, so the key is on its way before the text is there.
 async fn inserted(shared: &ContextInner, session: &str, value: &str) -> Result<()> {
     let last = value.char_indices().next_back().map_or(0, |it| it.0);
     paused_requests::may_type(shared, session).await?;
-    let params = json!({ "text": value[..last] });
-    shared.cdp.send(Some(session), "Input.insertText", params).wait(PATIENCE).await?;
-    // What a search as one types sends for the last key is meant.
+    // What is sent for the whole value is meant; nothing that listens to the field sends one for a part of it.
     shared.mark(session, Some(value)).await;
-    if let Some(events) = value[last..].chars().next().and_then(keys::character) {
-        return type_events(shared, session, events).await;
-    }
-    let params = json!({ "text": value[last..] });
-    shared.cdp.send(Some(session), "Input.insertText", params).wait(PATIENCE).await
+    let insert =
+        |text: &str| shared.cdp.send(Some(session), "Input.insertText", json!({ "text": text }));
+    let text = insert(&value[..last]);
+    let key = match value[last..].chars().next().and_then(keys::character) {
+        Some(events) => type_events(shared, session, events).await,
+        None => insert(&value[last..]).wait(PATIENCE).await,
+    };
+    text.wait(PATIENCE).await.and(key)
 }
 
 /// Keys that are on their way to the page: the browser does one after the other, so that none waits for the answer to the one before.
