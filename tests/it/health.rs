@@ -369,6 +369,15 @@ fn an_empty_field_of_a_record_is_an_answer_while_the_example_has_text_there() {
         assert_eq!(out["data"], json!({"name": "Lamp", "kind": "brass", "price": ""}));
         assert_eq!(out["warnings"], json!(["`price` is empty"]));
     }
+    let inputs = home.path().join("ids.ndjson");
+    write(&inputs, "{\"id\": \"7\"}\n{\"id\": \"8\"}\n");
+    let inputs = inputs.to_str().unwrap();
+    let map = ["recipe", "map", "lamp", "--ordered", "--inputs", inputs, "--test-host", &pin];
+    let out = home.run(&map);
+    assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+    let line = String::from_utf8_lossy(&out.stdout).lines().next().unwrap().to_owned();
+    let line: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(line["warnings"], json!(["`price` is empty"]), "{line}");
     changed.store(true, Ordering::Relaxed);
     let (code, out) = run();
     assert_eq!((code, &out["error_code"]), (1, &json!("SHAPE_DRIFT")), "{out}");

@@ -263,6 +263,13 @@ impl MapContext {
             (Some(code), Some(Blame::Recipe)) => self.find_fault(code).await,
             _ => Fault::Perhaps,
         };
+        let (ended, blame) = match ended {
+            Ok(mut it) if !it.blank_fields.is_empty() && self.example_works().await => {
+                it.accept_blank_fields();
+                (Ok(it), None)
+            }
+            it => (it, blame),
+        };
         let mut stop = code.filter(|it| concerns_all(*it)).map(|it| {
             let why = match &ended {
                 Ok(it) => it.error.clone().unwrap_or_default(),
@@ -310,6 +317,11 @@ impl MapContext {
         };
         let state = state.as_ref().map_err(|err| Error::new(err.code(), err.to_string()));
         note(registry, state, (&self.recipe, self.source), ended, &now())
+    }
+
+    /// Whether the recipe's example worked a short while ago.
+    async fn example_works(&self) -> bool {
+        self.proven.lock().await.is_some_and(|it| it.elapsed() < GOOD_FOR)
     }
 
     /// Whose it is: the recipe's own example says so, asked when the recipe would be put out of service otherwise.
