@@ -90,6 +90,11 @@ fn is_our_limit(it: &ApiError) -> bool {
 
 fn failed(watch: &Watch, it: &ApiError, began_ms: i64) -> Finished {
     let code = Code::from_wire(&it.error_code).unwrap_or(Code::Internal);
+    if code == Code::ExtractEmpty {
+        // A list may be empty and its page not say so. Whether it has changed instead, the recipe's example tells in time, and a recipe
+        // that is out of service is a failure.
+        return Finished { outcome: Outcome::Empty, items: Some(0), ..nothing(watch, began_ms) };
+    }
     let wait_ms = it.retry_after_sec.unwrap_or(0).min(86_400) as i64 * 1000;
     let of = (watch.watch.as_str(), watch.every_ms);
     Finished {
