@@ -20,15 +20,17 @@ pub async fn stream(
     let place = daemon.events.place(is_scoped)?;
     // Listening begins before the past is read, so that nothing falls between.
     let coming = daemon.database.listen();
+    // Whether it has ended is asked before: what ends it in the meantime is in the past then.
+    let had_ended = match &task {
+        Some(id) => daemon.database.task(id).await?.state.has_ended(),
+        None => false,
+    };
     // Without an id: a task from its beginning, all from now on.
     let past = match (after, &task) {
         (None, None) => Vec::new(),
         (after, task) => daemon.database.events_after(task.as_deref(), after.unwrap_or(0)).await?,
     };
-    let ended = match &task {
-        Some(id) => daemon.database.task(id).await?.state.has_ended(),
-        None => false,
-    };
+    let ended = had_ended || task.is_some() && past.last().is_some_and(|it| is_end(&it.kind));
     let last = past.last().map_or(after.unwrap_or(0), |it| it.id);
     let stop = daemon.stop.clone();
     let rest =
