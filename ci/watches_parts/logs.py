@@ -131,24 +131,16 @@ class ChangeLog:
 
     def __init__(self, app, words):
         self.app, self.words = app, words
-        self.entries = []
 
     def script(self, *args):
         raise NotImplementedError
 
     def edit(self, edits):
-        """Changes items through the application's own code."""
-        self.entries = json.loads(self.script(json.dumps(self.encoded(edits))))
+        """Changes items through the application's own code; the log then."""
+        return json.loads(self.script(json.dumps(edits)))
 
     def read(self):
-        self.entries = json.loads(self.script())
-        return self.entries
-
-    def encoded(self, edits):
-        return edits
-
-    def state(self):
-        return self.replay({}, self.read())
+        return json.loads(self.script())
 
     @staticmethod
     def replay(state, entries):

@@ -161,10 +161,11 @@ pub fn choose_key(before: &[Fields], now: &[Fields], watched: &[String], earlier
     let mut candidates: Vec<Vec<String>> =
         earlier.candidates.iter().filter(|it| is_key(it)).cloned().collect();
     if candidates.is_empty() {
-        candidates = possible_keys(before, now, watched).into_iter().filter(is_key).collect();
-    }
-    if candidates.is_empty() {
-        candidates = possible_pairs(before, now, watched).into_iter().filter(is_key).collect();
+        let fields = possible_keys(before, now, watched);
+        candidates = fields.iter().filter(|it| is_key(it)).cloned().collect();
+        if candidates.is_empty() {
+            candidates = possible_pairs(&fields).into_iter().filter(is_key).collect();
+        }
     }
     let mut weighed: Vec<(bool, usize, Vec<String>)> = candidates
         .into_iter()
@@ -194,10 +195,9 @@ fn possible_keys(before: &[Fields], now: &[Fields], watched: &[String]) -> Vec<V
     paths
 }
 
-/// The same of two fields together.
-fn possible_pairs(before: &[Fields], now: &[Fields], watched: &[String]) -> Vec<Vec<String>> {
-    let singles = possible_keys(before, now, watched);
-    let few = &singles[..singles.len().min(MAX_PAIRED)];
+/// The first of those fields, two together.
+fn possible_pairs(fields: &[Vec<String>]) -> Vec<Vec<String>> {
+    let few = &fields[..fields.len().min(MAX_PAIRED)];
     let with_later = |(i, a): (usize, &Vec<String>)| {
         few[i + 1..].iter().map(|b| [a.clone(), b.clone()].concat()).collect::<Vec<_>>()
     };

@@ -76,7 +76,7 @@ pub async fn run(daemon: &Arc<Daemon>, watch: &Watch, began_ms: i64) -> Result<R
             let wait = it.retry_after_sec.unwrap_or(30).clamp(5, 600) as i64 * 1000;
             return Ok(RunEnd::PutOff(began_ms + wait));
         }
-        Err(it) => failed(watch, &it, began_ms),
+        Err(it) => outcome_of_error(watch, &it, began_ms),
     };
     let mut finished = Finished { took_ms, ..finished };
     finished.notifications = notify::due(daemon, watch, &finished, began_ms);
@@ -88,7 +88,8 @@ fn is_our_limit(it: &ApiError) -> bool {
     !it.by_site && codes.iter().any(|code| code.as_str() == it.error_code)
 }
 
-fn failed(watch: &Watch, it: &ApiError, began_ms: i64) -> Finished {
+/// What a run without an answer comes to.
+fn outcome_of_error(watch: &Watch, it: &ApiError, began_ms: i64) -> Finished {
     let code = Code::from_wire(&it.error_code).unwrap_or(Code::Internal);
     if code == Code::ExtractEmpty {
         // A list may be empty and its page not say so. Whether it has changed instead, the recipe's example tells in time, and a recipe

@@ -99,13 +99,13 @@ fn a_failure_is_no_change_and_somebody_is_told_once() {
     let mut told = Vec::new();
     for failures in 0..6 {
         let it = Watch { failures, ..watch(&[]) };
-        let out = failed(&it, &late, 0);
+        let out = outcome_of_error(&it, &late, 0);
         assert!(out.differences.is_empty() && out.baseline.is_none());
         told.push(is_told(&it, &out));
     }
     assert_eq!(told, [false, false, true, false, false, false]);
     let bare = ApiError::from_error(&Error::new(Code::ExtractEmpty, "the selectors match nothing"));
-    let out = failed(&watch(&[]), &bare, 0);
+    let out = outcome_of_error(&watch(&[]), &bare, 0);
     assert_eq!((out.outcome, out.items, out.baseline.is_none()), (Outcome::Empty, Some(0), true));
     assert!(out.failure.is_none(), "nobody is told of a failure");
     let own = ApiError::from_error(&Error::new(Code::RateLimited, "others kept it waiting"));
